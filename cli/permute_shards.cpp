@@ -31,6 +31,7 @@
 #include "io/npy.hpp"
 #include "io/output_file.hpp"
 #include "io/transfers.hpp"
+#include "number_oracle.hpp"
 #include "shard/methods.hpp"
 #include "shard/part_runs.hpp"
 
@@ -123,9 +124,25 @@ class PermutedShards {
     if (is_larger_than_memory()) return sweep(start);
     plan();
     read();
-    ShardedPlan sharded(std::move(*made_), communicator_, {.threads = threads_});
-    const auto begin = std::chrono::steady_clock::now();
-    sharded.run(in_->data(), in_->size(), out_->data(), out_->size());
+    const PlanOptions how{.threads = threads_};
+    if (numbers_) {
+      ShardedArithmetic sharded(made_->problem(), numbers_->arithmetic, communicator_, how);
+      const auto begin = std::chrono::steady_clock::now();
+      sharded.run({in_->data(), made_->in_elements()}, out_->data(), made_->out_elements(),
+                  {added_ ? added_->data() : nullptr, added_ ? made_->out_elements() : 0});
+      finish_run(sharded.mover(), begin, start);
+    } else {
+      ShardedPlan sharded(std::move(*made_), communicator_, how);
+      const auto begin = std::chrono::steady_clock::now();
+      sharded.run(in_->data(), in_->size(), out_->data(), out_->size());
+      finish_run(sharded, begin, start);
+    }
+  }
+
+ private:
+  using Moment = std::chrono::steady_clock::time_point;
+
+  void finish_run(const ShardedPlan& sharded, Moment begin, Moment start) {
     const double ms = slowest(milliseconds_since(begin));
     if (options_.verify) verify();
     write();
@@ -133,7 +150,6 @@ class PermutedShards {
     commit();
   }
 
- private:
   void together(const std::function<void()>& work) {
     detail::agree(*communicator_, operation_, [&] {
       work();
@@ -158,14 +174,34 @@ class PermutedShards {
       asked_ = of_file_(header_, *communicator_);
       asked_.problem.shards.rank = communicator_->rank();
       threads_ = options_.common.plan_options(asked_.problem.element_bytes).threads;
-      target_header_ = asked_.aligned ? io::npy_header_bytes(header_.descr, asked_.shape, io::MemoryOrder::c,
-                                                             io::kTransferBlock)
-                                      : io::npy_header_bytes(header_.descr, asked_.shape);
-      return fmt::format("{}{}, {} elements of {} bytes from byte {} on{}{}", asked_.spec,
+      const std::string descr = ask_numbers();
+      // Numbers are changed from file to file without ranks, whose data begin at a block.
+      target_header_ = asked_.aligned || numbers_
+                           ? io::npy_header_bytes(descr, asked_.shape, io::MemoryOrder::c, io::kTransferBlock)
+                           : io::npy_header_bytes(descr, asked_.shape);
+      return fmt::format("{}{}, {} elements of {} bytes from byte {} on{}{}{}", asked_.spec,
                          options_.inverse ? " back" : "", asked_.count, asked_.problem.element_bytes,
                          header_.data_offset, options_.memory.empty() ? "" : ", --memory " + options_.memory,
-                         options_.verify ? ", --verify" : "");
+                         options_.verify ? ", --verify" : "",
+                         numbers_ ? "; " + to_text(numbers_->arithmetic) : "");
     });
+  }
+
+  // What is done to numbers; returns the items of the result.
+  std::string ask_numbers() {
+    out_width_ = asked_.problem.element_bytes;
+    const std::optional<NumberChange> change = options_.numbers.change(operation_, header_);
+    if (!change) return header_.descr;
+    if (asked_.problem.element_bytes != bytes_of(change->arithmetic.from)) {
+      fail(ErrorCode::unsupported, operation_,
+           fmt::format("{} with elements of {} bytes, which are several numbers", options_.numbers.first(),
+                       asked_.problem.element_bytes),
+           "a map of the numbers themselves, as with axes(...)");
+    }
+    numbers_ = change->of_result(operation_, asked_.shape, io::MemoryOrder::c);
+    out_width_ = bytes_of(numbers_->arithmetic.to);
+    oracle_.emplace(numbers_->arithmetic);
+    return change->descr;
   }
 
   // In, out, and what is packed and unpacked; ranks of one machine share its memory, so each takes a part of
@@ -174,6 +210,11 @@ class PermutedShards {
     together([&] {
       const auto ranks = static_cast<std::uint64_t>(communicator_->ranks());
       const bool is_said = !options_.memory.empty();
+      if (is_said && numbers_) {
+        fail(ErrorCode::unsupported, operation_, options_.numbers.first() + " with --memory and --shards",
+             "ranks whose memory has their parts",
+             "without --shards one process changes numbers within --memory");
+      }
       if (is_said && !asked_.whole)
         fail(ErrorCode::unsupported, operation_, "--memory with --shards", "either alone",
              "without --shards one process shuffles the same way within --memory");
@@ -184,7 +225,7 @@ class PermutedShards {
     constexpr std::uint64_t kParts = 4;
     const bool larger =
         header_.data_bytes() / static_cast<std::uint64_t>(communicator_->ranks()) > budget_ / kParts;
-    return larger && asked_.whole.has_value();
+    return larger && asked_.whole.has_value() && !numbers_;
   }
 
   // Each rank sweeps its share of the tiles, from file to file: what a tile needs lies in the input's file,
@@ -209,13 +250,10 @@ class PermutedShards {
         const io::NpyHeader written = io::read_npy_header(io::partial_path(options_.out));
         const Looked whole(options_.in, header_);
         const Looked result(io::partial_path(options_.out), written);
-        const std::uint64_t width = asked_.problem.element_bytes;
+        const Wanted wanted(*this, whole);
         const std::uint64_t end = asked_.count * (rank + 1) / ranks;
-        for (std::uint64_t y = asked_.count * rank / ranks; y < end; ++y) {
-          const std::uint64_t x = asked_.source_of(y);
-          if (std::memcmp(result.data() + y * width, whole.data() + x * width, width) != 0)
-            fail_element(y, x);
-        }
+        for (std::uint64_t y = asked_.count * rank / ranks; y < end; ++y)
+          wanted.check(y, result.data() + y * out_width_);
       });
     }
     finish();
@@ -239,11 +277,12 @@ class PermutedShards {
   struct CutSide {
     const ShardCut& cut;
     std::vector<std::uint64_t> shape;
+    std::uint64_t width;
   };
   PartOfFile part_of_file(const std::string& path, std::uint64_t offset, const CutSide& side) const {
     return {.path = path,
             .offset = offset,
-            .element_bytes = asked_.problem.element_bytes,
+            .element_bytes = side.width,
             .part = faro::detail::part_of_cut(side.cut, side.shape, communicator_->ranks(),
                                               communicator_->rank()),
             .shape = side.shape};
@@ -251,16 +290,29 @@ class PermutedShards {
 
   void read() {
     together([&] {
-      const std::uint64_t needed = made_->in_bytes() + made_->out_bytes() + made_->workspace_bytes();
-      io::require_memory_for_array(operation_, needed);
-      in_.emplace(made_->in_bytes());
-      out_.emplace(made_->out_bytes());
       const ShardProblem& problem = asked_.problem;
-      target_ = part_of_file(io::partial_path(options_.out).string(), target_header_.size(),
-                             {.cut = problem.shards.out, .shape = problem.out_shape()});
-      read_part(part_of_file(options_.in, header_.data_offset,
-                             {.cut = problem.shards.in, .shape = problem.in_shape()}),
+      const std::uint64_t out_bytes = made_->out_elements() * out_width_;
+      const std::uint64_t added_width =
+          numbers_ && numbers_->arithmetic.addend ? bytes_of(numbers_->arithmetic.addend->number) : 0;
+      const std::uint64_t added_bytes = made_->out_elements() * added_width;
+      // What is sent or received of another type lies between.
+      const std::uint64_t between = numbers_ ? std::max(made_->in_bytes(), out_bytes) : 0;
+      io::require_memory_for_array(
+          operation_, made_->in_bytes() + out_bytes + added_bytes + between + made_->workspace_bytes());
+      in_.emplace(made_->in_bytes());
+      out_.emplace(out_bytes);
+      const CutSide out{.cut = problem.shards.out, .shape = problem.out_shape(), .width = out_width_};
+      target_ = part_of_file(io::partial_path(options_.out).string(), target_header_.size(), out);
+      read_part(part_of_file(
+                    options_.in, header_.data_offset,
+                    {.cut = problem.shards.in, .shape = problem.in_shape(), .width = problem.element_bytes}),
                 in_->span());
+      if (added_width == 0) return;
+      added_.emplace(added_bytes);
+      const file::Input& added = numbers_->addend;
+      read_part(
+          part_of_file(added.path, added.offset, {.cut = out.cut, .shape = out.shape, .width = added_width}),
+          added_->span());
     });
   }
 
@@ -269,16 +321,53 @@ class PermutedShards {
     together([&] {
       if (out_->size() == 0) return;
       const Looked whole(options_.in, header_);
-      const std::uint64_t width = asked_.problem.element_bytes;
+      const Wanted wanted(*this, whole);
       faro::detail::for_runs(target_.part, target_.shape, [&](const faro::detail::PartRun& run) {
-        for (std::uint64_t i = 0; i < run.length; ++i) {
-          const std::uint64_t x = asked_.source_of(run.index + i);
-          if (std::memcmp(out_->data() + (run.element + i) * width, whole.data() + x * width, width) != 0)
-            fail_element(run.index + i, x);
-        }
+        for (std::uint64_t i = 0; i < run.length; ++i)
+          wanted.check(run.index + i, out_->data() + (run.element + i) * out_width_);
       });
     });
   }
+
+  // The elements of the result, from the whole files: as they are, or changed one by one.
+  class Wanted {
+   public:
+    Wanted(const PermutedShards& of, const Looked& whole) : of_(of), whole_(whole) {
+      if (of.numbers_ && of.numbers_->arithmetic.addend)
+        added_.emplace(of.numbers_->addend.path.string(), io::read_npy_header(of.numbers_->addend.path));
+    }
+
+    void check(std::uint64_t y, const std::byte* got) const {
+      const std::uint64_t x = of_.asked_.source_of(y);
+      const std::byte* const source = whole_.data() + x * of_.asked_.problem.element_bytes;
+      if (!of_.numbers_) {
+        if (std::memcmp(got, source, of_.out_width_) != 0) of_.fail_element(y, x);
+        return;
+      }
+      const Arithmetic& of = of_.numbers_->arithmetic;
+      const std::byte* const other = added_ ? added_->data() + y * bytes_of(of.addend->number) : nullptr;
+      std::byte wanted[16];
+      std::byte settled[16];
+      of_.oracle_->change(source, other, factor(of.scale, y), factor(of.offset, y), wanted);
+      std::memcpy(settled, got, of_.out_width_);
+      of_.oracle_->settle(wanted);
+      of_.oracle_->settle(settled);
+      if (std::memcmp(settled, wanted, of_.out_width_) != 0) of_.fail_element(y, x);
+    }
+
+   private:
+    // Which of the values is that of y.
+    std::size_t factor(const Coefficient& of, std::uint64_t y) const {
+      if (!of.axis) return 0;
+      const std::vector<std::uint64_t>& shape = of_.asked_.shape;
+      for (std::size_t a = shape.size(); a-- > *of.axis + 1;) y /= shape[a];
+      return static_cast<std::size_t>(y % shape[*of.axis]);
+    }
+
+    const PermutedShards& of_;
+    const Looked& whole_;
+    std::optional<Looked> added_;
+  };
 
   [[noreturn]] void fail_element(std::uint64_t y, std::uint64_t x) const {
     fail(ErrorCode::verification, operation_, fmt::format("a wrong element {}", y),
@@ -294,7 +383,7 @@ class PermutedShards {
       try {
         if (ftruncate(file_->descriptor(), 0) != 0)
           fail(ErrorCode::file, file_->operation(), io::error_text(errno), "a file that can be written to");
-        file_->reserve(target_header_.size() + header_.data_bytes());
+        file_->reserve(target_header_.size() + asked_.count * out_width_);
         file_->write(target_header_, 0);
       } catch (...) {
         file_->discard();
@@ -399,6 +488,9 @@ class PermutedShards {
   ShardsOfFile of_file_;
   io::NpyHeader header_;
   FileShards asked_;
+  std::optional<file::Numbers> numbers_;
+  std::optional<NumberOracle> oracle_;
+  std::uint64_t out_width_ = 0;
   std::optional<ShardPlan> made_;
   std::vector<std::byte> target_header_;
   int threads_ = 0;
@@ -406,6 +498,7 @@ class PermutedShards {
   PartOfFile target_;
   std::optional<io::Buffer> in_;
   std::optional<io::Buffer> out_;
+  std::optional<io::Buffer> added_;
   std::unique_ptr<io::OutputFile> file_;  // of rank 0
 };
 

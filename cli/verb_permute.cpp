@@ -259,7 +259,6 @@ void check_numbers(const PermuteOptions& options) {
   if (option.empty()) return;
   const std::string other =
       first_given({{"--in-place", options.in_place},
-                   {"--shards", options.shards},
                    {"--devices", options.devices.is_given()},
                    {"--map", !options.map.empty()},
                    {"--plan-cache", !options.plan_cache.empty()},

@@ -359,7 +359,7 @@ using kernels::ValueOrder;
 using Narrowing = kernels::NumberProgram<float, kernels::BrainHalf, float, kernels::Identity, 0>;
 using DirectKernel = kernels::MoveValueRuns<Narrowing, 4>;
 template <ValueOrder kLoads, ValueOrder kStores>
-using BoxKernel = kernels::MoveValues<Narrowing, kernels::ValueShape<4, 8, kLoads, kStores, true>>;
+using BoxKernel = kernels::MoveCopiedValues<Narrowing, 4, 8, kLoads, kStores, kernels::ValueFactorsOf::all>;
 
 template <typename Kernel>
 struct EmulatedValues : kernels::MoveGroupValues<Kernel> {
@@ -419,6 +419,7 @@ TEST(GroupKernel, ChangesNumbersOfManyArraysInALaunchOfEachKind) {
     for (std::size_t i = 0; i < arrays.size(); ++i) {
       const detail::ValueBoxes& boxes = arrays[i].boxes;
       ASSERT_EQ(boxes.in_vector, 4);
+      ASSERT_TRUE(boxes.direct || (boxes.copied && boxes.out_vector == 8));
       detail::GroupValuesWork& work = works[i];
       work.changes = arrays[i].changes();
       work.arrays.p = boxes.params;

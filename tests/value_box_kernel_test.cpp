@@ -104,6 +104,30 @@ void with_vector(int numbers, const Run& run) {
 template <typename Program, bool kRounds, kernels::ValueOrder kLoads, kernels::ValueOrder kStores, bool kAll>
 void run_with_orders(const ValueBoxes& boxes, const Arithmetic& of, const Arrays& arrays,
                      testing::Order order) {
+  if (boxes.copied) {
+    if constexpr (kLoads != kernels::ValueOrder::along_runs) {
+      with_vector<typename Program::From, kAll>(boxes.in_vector, [&](auto in) {
+        with_vector<typename Program::To, kAll>(boxes.out_vector, [&](auto out) {
+          constexpr auto kInBytes = in() * sizeof(typename Program::From);
+          constexpr auto kOtherBytes =
+              Program::kHasAddend ? out() * sizeof(typename Program::Addend) : sizeof(std::uint32_t);
+          if constexpr (kInBytes < 4 || kOtherBytes < 4) {
+            FAIL();
+          } else if constexpr (kOtherBytes <= 16) {
+            using kernels::ValueFactorsOf;
+            const auto run = [&]<ValueFactorsOf kFactors>() {
+              using Kernel = kernels::MoveCopiedValues<Program, in(), out(), kLoads, kStores, kFactors>;
+              run_kernel<Program, Kernel>(boxes, of, arrays, order);
+            };
+            if (boxes.factors == ValueFactorsOf::all) return run.template operator()<ValueFactorsOf::all>();
+            if (boxes.factors == ValueFactorsOf::rows) return run.template operator()<ValueFactorsOf::rows>();
+            run.template operator()<ValueFactorsOf::runs>();
+          }
+        });
+      });
+    }
+    return;
+  }
   with_vector<typename Program::From, kAll>(boxes.in_vector, [&](auto in) {
     with_vector<typename Program::To, kAll>(boxes.out_vector, [&](auto out) {
       using Shape = kernels::ValueShape<in(), out(), kLoads, kStores, kRounds>;
@@ -210,8 +234,17 @@ const Case kCases[] = {
                               kernels::ProgramStep::to_nearest, kernels::BrainHalf>>},
 };
 
+// What drawn boxes have reached.
+struct Reached {
+  int copied = 0;
+  int moved = 0;
+  int grouped = 0;
+  int shortened = 0;  // runs that go down an axis which is cut
+  int copied_others = 0;
+};
+
 void expect_boxes(const Strided& view, const Case& of, const detail::ValueAlignment& alignment,
-                  SplitMix64& random) {
+                  SplitMix64& random, Reached* reached = nullptr) {
   const Arithmetic& arithmetic = of.arithmetic;
   SCOPED_TRACE(to_text(view) + ": " + to_text(arithmetic));
   const auto cpu = faro::plan(view, arithmetic, {.engine = Engine::cpu, .threads = 1});
@@ -236,6 +269,13 @@ void expect_boxes(const Strided& view, const Case& of, const detail::ValueAlignm
       !(is_few(boxes.in_vector, arithmetic.from) && is_few(boxes.out_vector, arithmetic.to)))
     boxes = detail::make_value_boxes(plan, {.in = 1, .out = 1, .addend = 1});
   SCOPED_TRACE(boxes.explain());
+  if (reached != nullptr) {
+    reached->copied += boxes.copied ? 1 : 0;
+    reached->moved += !boxes.copied && !boxes.direct ? 1 : 0;
+    reached->grouped += boxes.copied && boxes.params.group_place > 0 ? 1 : 0;
+    reached->shortened += boxes.copied && boxes.params.missing_place > 0 ? 1 : 0;
+    reached->copied_others += boxes.copied && arithmetic.addend ? 1 : 0;
+  }
   const auto order = static_cast<testing::Order>(below(random, 3));
   of.run(boxes, arithmetic, {.in = in.data(), .addend = addend.data(), .out = out.data()}, order);
   // A NaN has any bits.
@@ -257,6 +297,7 @@ void expect_boxes(const Strided& view, const Case& of, const detail::ValueAlignm
 
 TEST(ValueBoxes, DrawnViews) {
   const int rounds = testing::kInstrumented ? 60 : 600;
+  Reached reached;
   for (int i = 0; i < rounds && !::testing::Test::HasFailure(); ++i) {
     SplitMix64 random{static_cast<std::uint64_t>(i) * 104729 + 5};
     SCOPED_TRACE("seed " + std::to_string(i));
@@ -279,8 +320,14 @@ TEST(ValueBoxes, DrawnViews) {
                  {.in = alignment(of.arithmetic.from),
                   .out = alignment(of.arithmetic.to),
                   .addend = alignment(of.arithmetic.addend ? of.arithmetic.addend->number : Number::u8)},
-                 random);
+                 random, &reached);
   }
+  if (testing::kInstrumented || ::testing::Test::HasFailure()) return;
+  EXPECT_GT(reached.moved, 20);
+  EXPECT_GT(reached.copied, 20);
+  EXPECT_GT(reached.grouped, 5);
+  EXPECT_GT(reached.shortened, 5);
+  EXPECT_GT(reached.copied_others, 5);
 }
 
 TEST(ValueBoxes, UsualShapes) {

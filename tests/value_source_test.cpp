@@ -40,6 +40,7 @@ TEST_F(ValueSources, GroupsCompile) {
             .in = 8,
             .out = 16,
             .rounds_first = true});
+  compiles({.from = Number::f32, .to = Number::bf16, .in = 4, .out = 8, .copied = true});
 }
 
 // Each type from and to, each function of real and of complex numbers, each flag, order and vector.
@@ -73,6 +74,31 @@ TEST_F(ValueSources, EveryKindCompiles) {
                                     .out = 8,
                                     .loads = kernels::ValueOrder::along_runs,
                                     .stores = kernels::ValueOrder::by_steps});
+}
+
+// Copied boxes, with each kind of factors and something added.
+TEST_F(ValueSources, CopiedBoxesCompile) {
+  for (const auto factors :
+       {kernels::ValueFactorsOf::all, kernels::ValueFactorsOf::rows, kernels::ValueFactorsOf::runs}) {
+    expect_compiles(cuda::ValueKernel{.from = Number::bf16,
+                                      .to = Number::f8_e4m3fn,
+                                      .flags = kernels::ProgramStep::scale,
+                                      .in = 8,
+                                      .out = 16,
+                                      .copied = true,
+                                      .factors = factors});
+    expect_compiles(cuda::ValueKernel{.from = Number::u8,
+                                      .to = Number::f64,
+                                      .computed = Number::f64,
+                                      .addend = Number::f16,
+                                      .flags = kernels::ProgramStep::scale | kernels::ProgramStep::offset,
+                                      .in = 4,
+                                      .out = 2,
+                                      .loads = kernels::ValueOrder::by_steps,
+                                      .stores = kernels::ValueOrder::by_steps,
+                                      .copied = true,
+                                      .factors = factors});
+  }
 }
 
 // Affine maps of some types, aligned and not.

@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 /* Grows when functions are added, without taking any away: a program may ask for at least what it was made with. */
-#define FARO_ABI_VERSION 13
+#define FARO_ABI_VERSION 14
 
 /* --- what went wrong */
 
@@ -404,6 +404,11 @@ FARO_API void faro_arithmetic_plan_destroy(faro_arithmetic_plan* plan);
 FARO_API faro_status faro_arithmetic_plan_run(const faro_arithmetic_plan* plan, const void* in, const void* addend, void* out,
                                               void* stream);
 FARO_API faro_status faro_arithmetic_plan_explain(const faro_arithmetic_plan* plan, char** text);
+/* The same of arrays of the host, by engine cuda through at most so many bytes of the device's memory, 0: half of what is free.
+ * Views, axes, rolls and flips travel in pieces, whatever their size, other maps whole. Returns when the result is there. With engine
+ * cpu as faro_arithmetic_plan_run. */
+FARO_API faro_status faro_arithmetic_plan_run_staged(const faro_arithmetic_plan* plan, const void* in, const void* addend, void* out,
+                                                     uint64_t device_bytes);
 
 /* --- numbers of 8 and 4 bits with a scale for each block of 32 or 16, made and undone while they are moved.
  * faro/block_scales.hpp says what formats are, and how scales lie. Of `options` the engine, threads and device count; of engine
@@ -855,6 +860,22 @@ FARO_API faro_status faro_sharded_plans_run(const faro_sharded_run* runs, uint64
 FARO_API faro_status faro_sharded_plan_wait(faro_sharded_plan* sharded, void* stream);
 /* The plan, and how it is carried out and why. */
 FARO_API faro_status faro_sharded_plan_explain(const faro_sharded_plan* sharded, char** text);
+
+/* The same of parts whose numbers are changed on their way (faro_arithmetic), where links carry the narrower type. Of `plan` the
+ * width of elements is not read. Coefficients are along axes of the output, whose parts are slabs then; `addend_strides` is null.
+ * Errors, alike on all ranks: also FARO_VALUE for ranks with different arithmetic. */
+typedef struct faro_sharded_arithmetic faro_sharded_arithmetic;
+FARO_API faro_status faro_sharded_arithmetic_create(const faro_shard_plan* plan, const faro_arithmetic* arithmetic,
+                                                    faro_communicator* communicator, const faro_options* options,
+                                                    int without_stores, faro_sharded_arithmetic** sharded);
+FARO_API void faro_sharded_arithmetic_destroy(faro_sharded_arithmetic* sharded);
+/* Numbers of this rank's parts. */
+FARO_API faro_status faro_sharded_arithmetic_counts(const faro_sharded_arithmetic* sharded, uint64_t* in_count, uint64_t* out_count);
+/* As faro_sharded_plan_run; `addend` is the rank's part of the added array, cut as the output, or `out`, and null without one. */
+FARO_API faro_status faro_sharded_arithmetic_run(faro_sharded_arithmetic* sharded, const void* in, const void* addend, void* out,
+                                                 void* stream);
+FARO_API faro_status faro_sharded_arithmetic_wait(faro_sharded_arithmetic* sharded, void* stream);
+FARO_API faro_status faro_sharded_arithmetic_explain(const faro_sharded_arithmetic* sharded, char** text);
 
 /* --- stores: Zarr, HDF5, safetensors, .npy, .npz, GGUF, NIfTI, FITS, TIFF (faro/store.hpp, docs/guide/stores.md)
  *

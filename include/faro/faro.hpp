@@ -287,12 +287,13 @@ class ExecutableArithmetic {
   void run(const NumberArray& in, void* out, std::uint64_t out_count, const NumberArray& addend = {},
            Stream stream = {}) const;
 
-  /// The same of arrays of the host, by engine cuda through the device's memory, which has to have room for
-  /// all of them; with engine cpu this is run(). Returns when the result is there. Errors: those of run();
-  /// ErrorCode::value for arrays of the device; ErrorCode::device for less free memory. Cost: each array
-  /// crosses the bus once.
-  void run_staged(const NumberArray& in, void* out, std::uint64_t out_count,
-                  const NumberArray& addend = {}) const;
+  /// The same of arrays of the host, by engine cuda through the device's memory: views, axes, rolls and flips
+  /// in pieces, whatever their size; other maps whole, for which it has to have room. With engine cpu this is
+  /// run(). Returns when the result is there. Errors: those of run(); ErrorCode::value for arrays of the
+  /// device; ErrorCode::unsupported where no piece fits `options`; ErrorCode::device for less free memory.
+  /// Cost: each number crosses the bus once; pieces are pinned first.
+  void run_staged(const NumberArray& in, void* out, std::uint64_t out_count, const NumberArray& addend = {},
+                  const cuda::StagingOptions& options = {}) const;
 
   /// Numbers that the arrays must have at least.
   std::uint64_t in_count() const;

@@ -379,10 +379,14 @@ class ShardedArithmetic {
   void run(const NumberArray& in, void* out, std::uint64_t out_count, const NumberArray& addend = {},
            Stream stream = {});
 
+  /// As ShardedPlan::wait().
+  void wait(Stream stream = {});
+
   /// Whether numbers are changed before they are sent.
   bool converts_first() const;
   /// Of elements of the type that is sent.
   const ShardPlan& plan() const;
+  const ShardedPlan& mover() const;
   std::string explain() const;
 
  private:

@@ -62,8 +62,8 @@ struct ExecutableArithmetic::State {
   virtual std::uint64_t moved_bytes() const = 0;
   virtual std::string explain() const = 0;
   virtual const Arithmetic& changes() const = 0;
-  /// Whether elements of the output stay as they are.
-  virtual bool leaves_gaps() const { return false; }
+  /// What arrays of the host can be cut by: none where they travel whole.
+  virtual std::vector<const detail::ValuePlan*> views() const { return {}; }
   /// Refuses arrays that overlap. Requires: arrays of so many numbers, an addend where there is one
   /// (unchecked).
   virtual void check(const void* in, const void* addend, const void* out) const = 0;
@@ -117,7 +117,7 @@ struct ViewState final : ExecutableArithmetic::State {
   }
 
   const Arithmetic& changes() const override { return plan.arithmetic; }
-  bool leaves_gaps() const override { return out_count != plan.count; }
+  std::vector<const detail::ValuePlan*> views() const override { return {&plan}; }
 
   void check(const void* from, const void* added, const void* target) const override {
     if (plan.count == 0) return;
@@ -215,6 +215,12 @@ struct DeviceViewsState final : DenseState {
     on_device = true;
   }
   std::uint64_t moved_bytes() const override { return plan.read_bytes() + plan.written_bytes(); }
+  std::vector<const detail::ValuePlan*> views() const override {
+    std::vector<const detail::ValuePlan*> plans;
+    for (const detail::ValuePlan& part : std::get<detail::ViewsOfValues>(plan.way).parts)
+      plans.push_back(&part);
+    return plans;
+  }
   std::string explain() const override {
     std::string text;
     for (const cuda::ValueExecutor& part : parts) text += part.explain();
@@ -378,18 +384,24 @@ void ExecutableArithmetic::run(const NumberArray& in, void* out, std::uint64_t o
 }
 
 void ExecutableArithmetic::run_staged(const NumberArray& in, void* out, std::uint64_t out_count,
-                                      const NumberArray& addend) const {
+                                      const NumberArray& addend, const cuda::StagingOptions& options) const {
   const State& of = state();
   if (!of.on_device) return run(in, out, out_count, addend);
   check_number_arrays(of, in, {out, out_count}, addend);
   detail::check_on_host(in.data, out, "use run(), which takes arrays of the device");
   if (of.out_count == 0 || of.in_count == 0) return;
+  const auto views = of.views();
+  for (const detail::ValuePlan* const view : views) {
+    const cpu::ValueArrays host = bytes_of_arrays(in.data, addend.data, out);
+    cuda::run_staged_values(*view, {.in = host.in, .addend = host.addend, .out = host.out}, options,
+                            of.device);
+  }
+  if (!views.empty()) return;
   const Arithmetic& changes = of.changes();
   const std::uint64_t out_bytes = of.out_count * bytes_of(changes.to);
   cuda::DeviceArray target(out_bytes, of.device);
   const bool accumulates = of.adds && addend.data == out;
-  // What lies between the numbers that are written, or is added to them.
-  if (of.in_place || accumulates || of.leaves_gaps()) target.upload(out);
+  if (of.in_place || accumulates) target.upload(out);
   std::optional<cuda::DeviceArray> source;
   std::optional<cuda::DeviceArray> other;
   const auto uploaded = [&](const void* from, std::uint64_t bytes, std::optional<cuda::DeviceArray>& to) {

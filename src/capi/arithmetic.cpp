@@ -57,12 +57,6 @@ std::int64_t bytes_to(std::int64_t elements, Number number) {
 
 constexpr const char* kMovingRows = "plan rows";
 
-void require_dense_addend(const faro_arithmetic& of) {
-  if (of.adds != 0 && of.addend_strides != nullptr)
-    fail(ErrorCode::value, "plan", "strides of an added array", "none: it lies as the output",
-         "views have them");
-}
-
 faro_arithmetic_plan* new_arithmetic_plan(const faro_view& view, const faro_arithmetic& arithmetic,
                                           const PlanOptions& options) {
   Strided strided;
@@ -125,7 +119,30 @@ faro_arithmetic_plan* new_row_arithmetic(const faro_moved_rows& of, const faro_a
                         made, of.rows->threads)};
 }
 
+// The arrays of a run, which begin where the plan's strides do.
+struct NumberArrays {
+  NumberArray in;
+  void* out;
+  NumberArray addend;
+
+  NumberArrays(const faro_arithmetic_plan& of, const void* from, const void* added, void* to)
+      : in{at(from, of.in_first), of.plan.in_count()},
+        out(const_cast<void*>(at(to, of.out_first))),
+        addend{at(added, of.addend_first), of.plan.addend_count()} {}
+
+ private:
+  static const void* at(const void* array, std::int64_t bytes) {
+    return array == nullptr ? nullptr : static_cast<const std::byte*>(array) + bytes;
+  }
+};
+
 }  // namespace
+
+void require_dense_addend(const faro_arithmetic& of) {
+  if (of.adds != 0 && of.addend_strides != nullptr)
+    fail(ErrorCode::value, "plan", "strides of an added array", "none: it lies as the output",
+         "views have them");
+}
 
 Arithmetic arithmetic_in(const faro_arithmetic& of) {
   require_zeros(of.reserved, "plan");
@@ -190,14 +207,20 @@ faro_status faro_arithmetic_plan_run(const faro_arithmetic_plan* plan, const voi
                                      void* out, void* stream) {
   return guarded([&] {
     require_argument(plan, "run", "plan");
-    const faro::ExecutableArithmetic& of = plan->plan;
-    const faro::capi::Endable endable(of.moved_bytes());
-    const auto at = [](const void* array, std::int64_t bytes) {
-      return array == nullptr ? nullptr : static_cast<const std::byte*>(array) + bytes;
-    };
-    of.run({at(in, plan->in_first), of.in_count()}, const_cast<std::byte*>(at(out, plan->out_first)),
-           of.out_count(), {at(addend, plan->addend_first), of.addend_count()},
-           faro::Stream(static_cast<CUstream_st*>(stream)));
+    const faro::capi::NumberArrays arrays(*plan, in, addend, out);
+    const faro::capi::Endable endable(plan->plan.moved_bytes());
+    plan->plan.run(arrays.in, arrays.out, plan->plan.out_count(), arrays.addend,
+                   faro::Stream(static_cast<CUstream_st*>(stream)));
+  });
+}
+
+faro_status faro_arithmetic_plan_run_staged(const faro_arithmetic_plan* plan, const void* in,
+                                            const void* addend, void* out, uint64_t device_bytes) {
+  return guarded([&] {
+    require_argument(plan, "run", "plan");
+    const faro::capi::NumberArrays arrays(*plan, in, addend, out);
+    plan->plan.run_staged(arrays.in, arrays.out, plan->plan.out_count(), arrays.addend,
+                          {.device_bytes = device_bytes});
   });
 }
 

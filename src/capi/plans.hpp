@@ -72,6 +72,8 @@ Problem of_any_width(Problem problem);
 /// What the structs of other functions hold. Errors: ErrorCode::value for numbers and functions that there
 /// are none of, and for options that this version does not know.
 Arithmetic arithmetic_in(const faro_arithmetic& of);
+/// Errors: ErrorCode::value for strides of an added array.
+void require_dense_addend(const faro_arithmetic& of);
 const ExecutableRows& rows_of(const faro_row_plan& plan);
 
 /// Errors: those of faro::plan.

@@ -157,6 +157,7 @@ void check_words(const faro_words& words) {
 }
 
 constexpr const char* kShardedPlan = "make a plan of shards";
+constexpr const char* kShardedArithmetic = "change numbers of shards";
 
 }  // namespace
 }  // namespace faro::capi
@@ -169,10 +170,16 @@ struct faro_sharded_plan {
   faro::ShardedPlan plan;
 };
 
+struct faro_sharded_arithmetic {
+  faro::ShardedArithmetic plan;
+  bool adds;
+};
+
 using faro::capi::given_away;
 using faro::capi::guarded;
 using faro::capi::kMakeRanks;
 using faro::capi::kPlanShards;
+using faro::capi::kShardedArithmetic;
 using faro::capi::kShardedPlan;
 using faro::capi::require_argument;
 
@@ -343,6 +350,63 @@ faro_status faro_sharded_plan_explain(const faro_sharded_plan* sharded, char** t
   return guarded([&] {
     require_argument(sharded, kShardedPlan, "sharded");
     require_argument(text, kShardedPlan, "text");
+    *text = given_away(sharded->plan.explain());
+  });
+}
+
+faro_status faro_sharded_arithmetic_create(const faro_shard_plan* plan, const faro_arithmetic* arithmetic,
+                                           faro_communicator* communicator, const faro_options* options,
+                                           int without_stores, faro_sharded_arithmetic** sharded) {
+  return guarded([&] {
+    require_argument(plan, kShardedArithmetic, "plan");
+    require_argument(arithmetic, kShardedArithmetic, "arithmetic");
+    require_argument(communicator, kShardedArithmetic, "communicator");
+    require_argument(sharded, kShardedArithmetic, "sharded");
+    const faro::Arithmetic made = faro::capi::arithmetic_in(*arithmetic);
+    faro::capi::require_dense_addend(*arithmetic);
+    *sharded = new faro_sharded_arithmetic{
+        .plan = faro::ShardedArithmetic(plan->plan.problem(), made, communicator->ranks,
+                                        faro::capi::plan_options(options),
+                                        faro::ShardWays{.stores = without_stores == 0}),
+        .adds = made.addend.has_value()};
+  });
+}
+
+void faro_sharded_arithmetic_destroy(faro_sharded_arithmetic* sharded) { delete sharded; }
+
+faro_status faro_sharded_arithmetic_counts(const faro_sharded_arithmetic* sharded, uint64_t* in_count,
+                                           uint64_t* out_count) {
+  return guarded([&] {
+    require_argument(sharded, kShardedArithmetic, "sharded");
+    require_argument(in_count, kShardedArithmetic, "in_count");
+    require_argument(out_count, kShardedArithmetic, "out_count");
+    *in_count = sharded->plan.plan().in_elements();
+    *out_count = sharded->plan.plan().out_elements();
+  });
+}
+
+faro_status faro_sharded_arithmetic_run(faro_sharded_arithmetic* sharded, const void* in, const void* addend,
+                                        void* out, void* stream) {
+  return guarded([&] {
+    require_argument(sharded, "run shards", "sharded");
+    const faro::ShardPlan& plan = sharded->plan.plan();
+    sharded->plan.run({in, plan.in_elements()}, out, plan.out_elements(),
+                      {addend, sharded->adds ? plan.out_elements() : 0},
+                      faro::Stream(static_cast<CUstream_st*>(stream)));
+  });
+}
+
+faro_status faro_sharded_arithmetic_wait(faro_sharded_arithmetic* sharded, void* stream) {
+  return guarded([&] {
+    require_argument(sharded, "run shards", "sharded");
+    sharded->plan.wait(faro::Stream(static_cast<CUstream_st*>(stream)));
+  });
+}
+
+faro_status faro_sharded_arithmetic_explain(const faro_sharded_arithmetic* sharded, char** text) {
+  return guarded([&] {
+    require_argument(sharded, kShardedArithmetic, "sharded");
+    require_argument(text, kShardedArithmetic, "text");
     *text = given_away(sharded->plan.explain());
   });
 }

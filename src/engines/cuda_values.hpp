@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "faro/engines/cuda.hpp"
 #include "faro/engines/runtime_compiler.hpp"
 #include "faro/stream.hpp"
 #include "kernels/value_arrays.hpp"
@@ -37,7 +38,9 @@ class ValueExecutor {
 
   /// Queues it. Arrays are the device's or managed, aligned to their numbers; `addend` where the plan has
   /// one. Errors: ErrorCode::value for other memory or alignments; ErrorCode::device.
-  void run(const void* in, const void* addend, void* out, Stream stream) const;
+  /// Factors begin `first` further on.
+  void run(const void* in, const void* addend, void* out, Stream stream,
+           const faro::detail::ValueStrides& first = {}) const;
 
   /// For arrays that are aligned so. Requires: no addend, at least a number. Errors: as the constructor's.
   GroupedValues grouped(const faro::detail::ValueAlignment& alignment) const;
@@ -66,5 +69,18 @@ class ValueTileExecutor {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+struct HostValues {
+  const std::byte* in;
+  const std::byte* addend;
+  std::byte* out;
+};
+
+/// A plan whose arrays are the host's, by the device in pieces (plan/value_pieces.hpp). Requires: arrays as
+/// cpu::ValueSweep takes them.   Errors: ErrorCode::unsupported where no piece fits options.device_bytes;
+/// those of ValueExecutor; ErrorCode::device, which says how much of `out` is written.   Cost: pins three
+/// pieces; each number crosses the bus once.
+void run_staged_values(const faro::detail::ValuePlan& plan, const HostValues& arrays,
+                       const StagingOptions& options, int device);
 
 }  // namespace faro::cuda

@@ -66,6 +66,9 @@ struct ValueSide {
 /// counted along one axis, or along few long runs.
 enum class ValueOrder { by_table, by_steps, along_runs };
 
+/// Factors are one for all numbers, one for each row of the output, or differ along its runs.
+enum class ValueFactorsOf { all, rows, runs };
+
 /// Which side has the numbers of all columns together (value_registers.hpp).
 enum class Interleaved { input, output };
 
@@ -86,6 +89,9 @@ struct ValueBoxParams {
   std::int32_t factors_vary = 0;  // along a run of the output: bit 0 the scale, bit 1 the offset
   std::uint32_t factors_at = 0;   // where those lie in shared memory, in bytes
   std::uint32_t shared_bytes = 0;
+  std::uint32_t group_place =
+      0;                        // of MoveCopiedValues: so much further apart are groups of rows of the input
+  std::uint32_t others_at = 0;  // and where what is added lies in shared memory, in bytes
   ValuePlace first;
   ValuePlace column;  // of MoveValueColumns: from column to column
   // Runs of the input that go down an axis which is cut begin later where it is shorter, and end where they

@@ -1,5 +1,6 @@
 // Boxes whose numbers change on their way: any view, in one pass (docs/theory/boxes.md; what is done to a
-// number is kernels/number_program.hpp).
+// number is kernels/number_program.hpp). MoveCopiedValues, below, where vectors of the input have 4 bytes at
+// least; MoveValues where they have less, and for scales in blocks (quantize_box.hpp).
 //
 //     in    runs of the input            shared memory              out   runs of the output
 //           vectors of kIn numbers  -->  one number a place    -->  vectors of kOut numbers
@@ -227,6 +228,145 @@ struct MoveValues : Arrays {
     }
     const std::int64_t at = corner.at.out + of_row.at + std::int64_t{first};
     *reinterpret_cast<Results*>(static_cast<To*>(this->out) + at) = results;
+  }
+};
+
+// Copied boxes lie in shared memory as in the input: by the machine's own copies, which take no registers, so
+// that all of a box is on its way at a time, with what is added.
+//
+//     in      runs of the input    -- copies -->  shared memory, run by run  -- number by number -->  out
+//     addend  vectors of a thread  -- copies -->  its own place there
+//
+// Numbers of the output are gathered: those of a run of the output are a row of the input apart each. So that
+// the lanes of a warp, which write vectors of neighbouring numbers, read different banks, groups of kOut rows
+// are p.group_place further apart.
+
+/// Copies 4, 8 or 16 bytes to shared memory, where they are after await_copies() and a barrier.
+template <int kBytes>
+constexpr void copy_later(std::byte* shared, const std::byte* from) {
+  static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16);
+#if defined(__CUDA_ARCH__)
+  const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  if constexpr (kBytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(kBytes) : "memory");
+  }
+#else
+  using Moved = device::Packet<kBytes>;
+  *reinterpret_cast<Moved*>(shared) = *reinterpret_cast<const Moved*>(from);
+#endif
+}
+constexpr void await_copies() {
+#if defined(__CUDA_ARCH__)
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+template <typename Program, int kIn, int kOut, ValueOrder kLoads, ValueOrder kStores, ValueFactorsOf kFactors>
+struct MoveCopiedValues : ValueArrays {
+  using From = typename Program::From;
+  using To = typename Program::To;
+  using Addend = std::conditional_t<Program::kHasAddend, typename Program::Addend, std::uint32_t>;
+  using Computed = typename Program::Computed;
+  static constexpr std::uint32_t kThreads = kValueThreads;
+  static constexpr int kMinBlocks = 6;
+
+  constexpr std::uint32_t shared_bytes() const { return p.shared_bytes; }
+
+  template <typename Block>
+  constexpr void operator()(Block& block) const {
+    const ValueCorner corner = corner_of<Program>(p, block.index());
+    const std::uint32_t thread = block.thread();
+    const ValueWalk walk(p.out, thread, corner.run_of(p.out) / kOut, corner.rows_of(p.out));
+    copy(corner, thread, block.shared());
+    if constexpr (Program::kHasAddend) copy_others(corner, walk, block.shared());
+    Factors factors(*this, block.shared());
+    if constexpr (kFactors == ValueFactorsOf::all) factors.begin({}, {});
+    if constexpr (kFactors == ValueFactorsOf::runs) factors.stage(*this, corner, corner.run_of(p.out), block);
+    await_copies();
+    block.barrier();
+    store(corner, walk, block.shared(), factors);
+  }
+
+ private:
+  static constexpr std::uint32_t kRows = 4;  // looked up at a time
+  static constexpr int kInBytes = kIn * static_cast<int>(sizeof(From));
+  static constexpr int kOtherBytes = kOut * static_cast<int>(sizeof(Addend));
+  using Results = Lanes<To, kOut>;
+  using Others = Lanes<Addend, kOut>;
+  using Places = Lanes<std::uint16_t, kOut>;
+  using Factors = ValueFactors<Program, kFactors == ValueFactorsOf::runs>;
+
+  constexpr void copy(const ValueCorner& corner, std::uint32_t thread, std::byte* shared) const {
+    const ValueWalk walk(p.in, thread, corner.run_of(p.in) / kIn, corner.rows_of(p.in));
+    ValueRows<kLoads> rows(p.in, in_rows, walk.row, walk.row_step);
+    for (std::uint32_t row = walk.row; row < walk.rows; row += kRows * walk.row_step) {
+      ValueRow of_rows[kRows];
+      FARO_UNROLL
+      for (std::uint32_t i = 0; i < kRows; ++i) {
+        const std::uint32_t at = row + i * walk.row_step;
+        if (at >= walk.rows) continue;
+        of_rows[i] = rows.next();
+        if constexpr (kLoads == ValueOrder::by_steps) of_rows[i].place += at / kOut * p.group_place;
+      }
+      for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += walk.slot_step) {
+        const std::uint32_t first = slot * kIn;
+        FARO_UNROLL
+        for (std::uint32_t i = 0; i < kRows; ++i) {
+          if (row + i * walk.row_step >= walk.rows) continue;
+          copy_later<kInBytes>(
+              shared + (of_rows[i].place + first) * sizeof(From),
+              reinterpret_cast<const std::byte*>(static_cast<const From*>(in) +
+                                                 (corner.at.in + of_rows[i].at + std::int64_t{first})));
+        }
+      }
+    }
+  }
+
+  // Where store() takes them, by the same thread.
+  constexpr void copy_others(const ValueCorner& corner, const ValueWalk& walk, std::byte* shared) const {
+    for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += walk.slot_step) {
+      const Addend* const from =
+          static_cast<const Addend*>(addend) + (corner.at.addend + std::int64_t{slot} * kOut);
+      for (std::uint32_t row = walk.row; row < walk.rows; row += walk.row_step) {
+        copy_later<kOtherBytes>(other_of(walk, slot, row, shared),
+                                reinterpret_cast<const std::byte*>(from + row_factors[row].addend));
+      }
+    }
+  }
+  constexpr std::byte* other_of(const ValueWalk& walk, std::uint32_t slot, std::uint32_t row,
+                                std::byte* shared) const {
+    return shared + p.others_at + (row * walk.slots + slot) * kOtherBytes;
+  }
+
+  constexpr void store(const ValueCorner& corner, const ValueWalk& walk, std::byte* shared,
+                       Factors& factors) const {
+    const auto* const held = reinterpret_cast<const From*>(shared);
+    for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += walk.slot_step) {
+      const Places of_slot = reinterpret_cast<const Places*>(places)[slot];
+      const std::uint32_t first = slot * kOut;
+      To* const to = static_cast<To*>(out) + (corner.at.out + std::int64_t{first});
+      ValueRows<kStores> rows(p.out, out_rows, walk.row, walk.row_step);
+      for (std::uint32_t row = walk.row; row < walk.rows; row += walk.row_step) {
+        const ValueRow of_row = rows.next();
+        const From* const of_held = held + static_cast<std::int32_t>(of_row.place - corner.back);
+        if constexpr (kFactors != ValueFactorsOf::all) factors.begin(corner, row_factors[row]);
+        Others other;
+        if constexpr (Program::kHasAddend) {
+          other = *reinterpret_cast<const Others*>(other_of(walk, slot, row, shared));
+        }
+        Results results;
+        FARO_UNROLL
+        for (int j = 0; j < kOut; ++j) {
+          Computed x = factors.scaled(Program::widened(of_held[of_slot.get(j)]),
+                                      first + static_cast<std::uint32_t>(j));
+          if constexpr (Program::kHasAddend) x = factors.added(x, other.get(j));
+          results.put(j, Program::rounded(x));
+        }
+        *reinterpret_cast<Results*>(to + of_row.at) = results;
+      }
+    }
   }
 };
 

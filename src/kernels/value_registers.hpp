@@ -43,7 +43,7 @@ struct MoveValueRuns : ValueArrays {
   using Others = Lanes<Addend, k>;
 
   constexpr void move(const ValueCorner& corner, std::uint32_t thread, ValueFactors<Program>& factors) const {
-    constexpr std::uint32_t kBatch = 4;
+    constexpr std::uint32_t kBatch = Program::kHasAddend ? 2 : 4;  // more would not fit 40 registers
     const ValueWalk walk(p.out, thread, corner.run_of(p.out) / k, corner.rows_of(p.out));
     // One number after another, along the run first: vectors of long runs and of many short ones alike.
     const std::uint32_t slots =

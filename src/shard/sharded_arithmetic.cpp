@@ -156,7 +156,10 @@ void ShardedArithmetic::run(const NumberArray& in, void* out, std::uint64_t out_
   }
 }
 
+void ShardedArithmetic::wait(Stream stream) { state_->mover.wait(stream); }
+
 bool ShardedArithmetic::converts_first() const { return state_->first; }
+const ShardedPlan& ShardedArithmetic::mover() const { return state_->mover; }
 const ShardPlan& ShardedArithmetic::plan() const { return state_->mover.plan(); }
 
 std::string ShardedArithmetic::explain() const {

@@ -434,6 +434,8 @@ static void test_arithmetic(void) {
   EXPECT(faro_arithmetic_plan_run(plan, in, NULL, out, NULL) == FARO_OK);
   const float wanted[6] = {10.5F, 0, 20.5F, 1, 255.5F, 2};
   EXPECT(memcmp(out, wanted, sizeof out) == 0);
+  memset(out, 0, sizeof out);
+  EXPECT(faro_arithmetic_plan_run_staged(plan, in, NULL, out, 0) == FARO_OK && memcmp(out, wanted, sizeof out) == 0);
   char* text = NULL;
   EXPECT(faro_arithmetic_plan_explain(plan, &text) == FARO_OK && strstr(text, "u8 to f32") != NULL);
   faro_free(text);
@@ -447,6 +449,7 @@ static void test_arithmetic(void) {
   EXPECT(faro_arithmetic_plan_make(&view, &sums, NULL, &plan) == FARO_OK);
   EXPECT(faro_arithmetic_plan_run(plan, in, out, out, NULL) == FARO_OK && out[0] == 31 && out[5] == 7);
   EXPECT(faro_arithmetic_plan_run(plan, in, NULL, out, NULL) == FARO_VALUE);
+  EXPECT(faro_arithmetic_plan_run_staged(plan, in, NULL, out, 0) == FARO_VALUE);
   EXPECT(faro_arithmetic_plan_run(plan, in, (const char*)out + 4, out, NULL) == FARO_VALUE && out[0] == 31);
   faro_arithmetic_plan_destroy(plan);
 
@@ -1279,6 +1282,21 @@ static void test_sharded(void) {
     faro_free(text);
   }
   EXPECT(faro_sharded_plan_run(NULL, NULL, 0, NULL, 0, NULL) == FARO_VALUE);
+  const faro_arithmetic narrow = {.from = FARO_F32, .to = FARO_BF16};
+  faro_sharded_arithmetic* changed = NULL;
+  uint64_t numbers[2] = {0, 0};
+  EXPECT(faro_sharded_arithmetic_create(plan, &narrow, NULL, NULL, 0, &changed) == FARO_VALUE && changed == NULL);
+  if (made == FARO_OK) {
+    EXPECT(faro_sharded_arithmetic_create(plan, NULL, communicator, NULL, 0, &changed) == FARO_VALUE);
+    EXPECT(faro_sharded_arithmetic_create(plan, &narrow, communicator, NULL, 0, &changed) == FARO_OK);
+    EXPECT(faro_sharded_arithmetic_counts(changed, &numbers[0], &numbers[1]) == FARO_OK && numbers[0] == numbers[1] &&
+           numbers[0] > 0);
+    EXPECT(faro_sharded_arithmetic_run(changed, NULL, NULL, NULL, NULL) == FARO_VALUE);
+    faro_sharded_arithmetic_destroy(changed);
+  }
+  EXPECT(faro_sharded_arithmetic_run(NULL, NULL, NULL, NULL, NULL) == FARO_VALUE);
+  EXPECT(faro_sharded_arithmetic_counts(NULL, &numbers[0], &numbers[1]) == FARO_VALUE);
+  EXPECT(faro_sharded_arithmetic_wait(NULL, NULL) == FARO_VALUE);
   const faro_sharded_run no_plan = {NULL, NULL, 0, NULL, 0};
   EXPECT(faro_sharded_plans_run(&no_plan, 1, NULL) == FARO_VALUE);
   EXPECT(faro_sharded_plans_run(NULL, 1, NULL) == FARO_VALUE);

@@ -86,8 +86,11 @@ void expect_as_on_cpu(const Strided& view, const Arithmetic& of, SplitMix64& ran
   expect_same(of, device_out.get(), wanted, nearly ? unit : 0);
   // Through the device and back.
   Bytes staged = before;
+  // In pieces, or as a whole.
+  const cuda::StagingOptions pieces{.device_bytes = std::uint64_t{1} << 20,
+                                    .piece_bytes = std::uint64_t{64} << below(random, 12)};
   gpu.run_staged({in.data(), cpu.in_count()}, staged.data(), cpu.out_count(),
-                 other(staged.data(), addend.data()));
+                 other(staged.data(), addend.data()), pieces);
   expect_same(of, staged, wanted, nearly ? unit : 0);
 }
 

@@ -81,6 +81,23 @@ ranks 2 "$FARO" permute 'axes(0 1)' in.npy shared.npy --shards && fail "a wrong 
 [[ $(grep -c '^faro: ' stderr.txt) == 1 ]] || fail "not one line: $(cat stderr.txt)"
 ranks 2 "$FARO" permute 'axes(2 0 1)' in.npy nowhere/shared.npy --shards && fail "a missing folder was not refused"
 [[ $(grep -c '^faro: ' stderr.txt) == 1 ]] || fail "not one line: $(cat stderr.txt)"
+# Numbers that change on their way, before they are sent or after; what is added, and factors along an axis.
+"$FARO" new 30x20x14 f4 floats.npy
+"$FARO" permute 'axes(2 0 1)' floats.npy other.npy --dtype f8 --quiet
+for changes in '--dtype bfloat16 --scale 2' '--dtype f8 --op neg --offset 0.5' '--dtype >f4 --add other.npy --beta 0.5' '--dtype f2 --scale 1,2,3,4,5,6,7,8,9,10,11,12,13,14 --along 0'; do
+  rm -f alone.npy
+  "$FARO" permute 'axes(2 0 1)' floats.npy alone.npy $changes --quiet
+  for n in 2 3; do
+    rm -f shared.npy
+    ranks $n "$FARO" permute 'axes(2 0 1)' floats.npy shared.npy --shards --verify $changes || fail "$changes, $n ranks: $(cat stderr.txt)"
+    cmp alone.npy shared.npy || fail "$changes by $n ranks is another file"
+  done
+done
+ranks 4 "$FARO" permute 'axes(2 0 1)' floats.npy shared.npy --mesh 2x2 --from 'axis 0 over 0' --to 'axis 1 over 1' --dtype bfloat16 --verify || fail "a mesh: $(cat stderr.txt)"
+"$FARO" permute 'axes(2 0 1)' floats.npy alone.npy --dtype bfloat16 --quiet
+cmp alone.npy shared.npy || fail "bfloat16 by a mesh is another file"
+ranks 2 "$FARO" permute 'axes(2 0 1)' floats.npy shared.npy --shards --add power.npy && fail "an array of another shape was added"
+grep -q 'shape' stderr.txt || fail "of what is added nothing was told: $(cat stderr.txt)"
 # Also what no rank could read, and what only one was asked for: nobody waits for a rank that is gone.
 for wrong in 'permute gray power.npy shared.npy --shards --none' 'bench nonsense --shards' 'bench @none.npy --shards'; do
   ranks 3 "$FARO" $wrong && fail "$wrong was not refused"

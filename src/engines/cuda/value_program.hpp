@@ -30,6 +30,8 @@ struct ValueKernel {
   kernels::ValueOrder loads = kernels::ValueOrder::by_table;
   kernels::ValueOrder stores = kernels::ValueOrder::by_table;
   bool rounds_first = false;
+  bool copied = false;
+  kernels::ValueFactorsOf factors = kernels::ValueFactorsOf::all;
 
   friend bool operator==(const ValueKernel&, const ValueKernel&) = default;
 };

@@ -9,8 +9,9 @@
 #include <optional>
 
 #include "faro/error.hpp"
-#include "faro/machine/congestion.hpp"
 #include "layout/shared_geometry.hpp"
+#include "plan/gpu/value_box_lanes.hpp"
+#include "plan/gpu/value_box_shape.hpp"
 #include "rounding.hpp"
 
 namespace faro::detail {
@@ -22,89 +23,12 @@ using kernels::ValueRow;
 using kernels::ValueRowFactors;
 using kernels::ValueSide;
 
-constexpr std::uint64_t kValueVectorBytes = 16;
-constexpr std::uint64_t kValueRunBytes = 256;        // what memory likes to be read and written by
-constexpr std::uint64_t kBoxTraffic = 64 << 10;      // bytes that a box reads and writes
-constexpr std::uint64_t kValueHeldBytes = 34 << 10;  // of shared memory, for a box
-constexpr std::uint64_t kDirectNumbers = 8192;       // of a box without shared memory
 constexpr std::uint64_t kMostColumns = 4;
 constexpr std::uint64_t kLeastColumn = 256;  // numbers, for which columns are exchanged in registers
 constexpr std::uint64_t kDirectBytes = 64;   // of a run that is the same on both sides
-constexpr std::uint64_t kRunMultiple = 16;   // what a cut run is a multiple of
 constexpr std::uint64_t kValueBankBytes = layout::kGeometry.bank_bytes;
 constexpr std::uint64_t kMostValuePad = 32;
 constexpr std::uint64_t kMostFewBoxes = (std::uint64_t{1} << 31) - 1;
-
-std::uint64_t stride_magnitude(std::int64_t x) { return static_cast<std::uint64_t>(std::abs(x)); }
-
-// Axes of a side whose numbers lie lying_together, the fastest first.
-std::vector<std::size_t> lying_together(const std::vector<ValueAxis>& axes,
-                                        std::int64_t ValueStrides::*stride) {
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    if (axes[i].strides.*stride != 0) order.push_back(i);
-  }
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return stride_magnitude(axes[a].strides.*stride) < stride_magnitude(axes[b].strides.*stride);
-  });
-  std::uint64_t next = 1;
-  std::size_t count = 0;
-  for (; count < order.size(); ++count) {
-    const ValueAxis& axis = axes[order[count]];
-    if (stride_magnitude(axis.strides.*stride) != next) break;
-    next *= axis.extent;
-  }
-  order.resize(count);
-  return order;
-}
-
-// A box that grows.
-struct ValueBoxGrowth {
-  const std::vector<ValueAxis>& axes;
-  std::vector<std::uint64_t> box;
-
-  std::uint64_t count() const {
-    return std::accumulate(box.begin(), box.end(), std::uint64_t{1}, std::multiplies<>());
-  }
-
-  static std::vector<std::uint64_t> least(const std::vector<ValueAxis>& axes) {
-    std::vector<std::uint64_t> box(axes.size());
-    std::transform(axes.begin(), axes.end(), box.begin(),
-                   [](const ValueAxis& axis) { return axis.whole ? axis.extent : 1; });
-    return box;
-  }
-
-  // Until a run along `order` has `wanted` numbers, or the box `most`.
-  void grow(const std::vector<std::size_t>& order, std::uint64_t wanted, std::uint64_t most) {
-    std::uint64_t run = 1;
-    for (const std::size_t i : order) {
-      if (run >= wanted) return;
-      const std::uint64_t room = std::max<std::uint64_t>(most / (count() / box[i]), 1);
-      const std::uint64_t multiple = kRunMultiple / std::gcd(kRunMultiple, run);
-      const std::uint64_t most_here = std::min(axes[i].extent, std::bit_floor(room));
-      const std::uint64_t take = std::min(most_here, ceil_div(wanted, run * multiple) * multiple);
-      // In parts that are nearly equal.
-      const std::uint64_t parts = ceil_div(axes[i].extent, std::max(take, box[i]));
-      const std::uint64_t part = ceil_div(axes[i].extent, parts * multiple) * multiple;
-      box[i] = std::max(box[i], std::min({part, most_here, axes[i].extent}));
-      run *= box[i];
-      if (box[i] < axes[i].extent) return;
-    }
-  }
-
-  // Along further axes, by divisors of theirs, so that no more are cut.
-  void fill(std::uint64_t most) {
-    for (std::size_t i = axes.size(); i-- > 0;) {
-      if (box[i] != 1) continue;
-      for (std::uint64_t part = std::min(axes[i].extent, most / count()); part > 1; --part) {
-        if (axes[i].extent % part != 0) continue;
-        box[i] = part;
-        break;
-      }
-      if (count() * 2 > most) return;
-    }
-  }
-};
 
 // A digit of a run or of the rows.
 struct ValueDigit {
@@ -131,7 +55,7 @@ void for_each_index(const std::vector<ValueDigit>& digits, const Step& step) {
 
 class ValueBoxMaker {
  public:
-  ValueBoxMaker(const ValuePlan& plan, const ValueAlignment& alignment)
+  ValueBoxMaker(const ValuePlan& plan, const ValueAlignment& alignment, bool copied)
       : plan_(plan), alignment_(alignment), axes_(plan.axes) {
     if (axes_.empty()) axes_.push_back({.extent = 1, .strides = {.in = 1, .out = 1, .addend = 1}});
     if (axes_.size() > kernels::kValueGridAxes) {
@@ -139,11 +63,14 @@ class ValueBoxMaker {
            "at most " + std::to_string(kernels::kValueGridAxes) + " with arithmetic on a GPU");
     }
     const Arithmetic& of = plan.arithmetic;
-    made_.rounds_first = out_bytes() < in_bytes() && !of.addend && !of.scale.axis && !of.offset.axis;
+    made_.copied = copied;
+    made_.rounds_first =
+        !copied && out_bytes() < in_bytes() && !of.addend && !of.scale.axis && !of.offset.axis;
     held_bytes_ = made_.rounds_first ? out_bytes() : in_bytes();
   }
 
-  ValueBoxes make() {
+  /// None where a box cannot be copied as asked.
+  std::optional<ValueBoxes> make() {
     std::vector<std::size_t> in_order = lying_together(axes_, &ValueStrides::in);
     std::vector<std::size_t> out_order = lying_together(axes_, &ValueStrides::out);
     if (plan_.arithmetic.addend) out_order.resize(followed_by_addend(out_order));
@@ -152,19 +79,35 @@ class ValueBoxMaker {
     if (!block_axis_) common = columns(in_order, out_order);
     if (common.empty() && !block_axis_) common = common_run(in_order, out_order);
     made_.direct = !common.empty();
+    if (made_.direct || block_axis_) made_.copied = false;
     if (made_.direct) {
-      choose_runs(common);
+      made_.box = box_of_runs(axes_, common);
     } else {
-      choose_box(in_order, out_order);
+      const auto& addend = plan_.arithmetic.addend;
+      const ValueBoxSides sides{.axes = axes_,
+                                .in_order = in_order,
+                                .out_order = out_order,
+                                .in_bytes = in_bytes(),
+                                .out_bytes = out_bytes(),
+                                .addend_bytes = addend ? bytes_of(addend->number) : 0,
+                                .held_bytes = held_bytes_};
+      made_.box = made_.copied && addend ? box_with_addend(sides) : box_of_sides(sides);
     }
     find_cuts();
-    in_run_ = run_digits(made_.direct ? common : in_order);
-    out_run_ = made_.direct ? in_run_ : run_digits(out_order);
+    constexpr std::uint64_t kLine = 128;
+    const std::uint64_t all = ~std::uint64_t{0};
+    in_run_ = run_digits(made_.direct ? common : in_order, made_.copied ? kLine / in_bytes() : all);
+    out_run_ = made_.direct ? in_run_ : run_digits(out_order, made_.copied ? kLine / out_bytes() : all);
     in_rows_ = row_digits(in_run_, true);
     out_rows_ = row_digits(out_run_, false);
     make_grid();
     choose_vectors();
-    choose_places();
+    if (made_.copied && !can_copy()) return std::nullopt;
+    if (made_.copied) {
+      choose_copied_places();
+    } else {
+      choose_places();
+    }
     make_tables();
     return std::move(made_);
   }
@@ -230,30 +173,6 @@ class ValueBoxMaker {
     return static_cast<std::size_t>(other - order.begin());
   }
 
-  void choose_runs(const std::vector<std::size_t>& common) {
-    ValueBoxGrowth growth{axes_, std::vector<std::uint64_t>(axes_.size(), 1)};
-    growth.grow(common, kDirectNumbers, kDirectNumbers);
-    std::vector<std::size_t> others;  // rows, those that follow in the output
-    for (std::size_t i = axes_.size(); i-- > 0;) {
-      if (growth.box[i] == 1) others.push_back(i);
-    }
-    growth.grow(others, kDirectNumbers / growth.count(), kDirectNumbers);
-    made_.box = growth.box;
-  }
-
-  void choose_box(const std::vector<std::size_t>& in_order, const std::vector<std::size_t>& out_order) {
-    ValueBoxGrowth growth{axes_, ValueBoxGrowth::least(axes_)};
-    const std::uint64_t most =
-        std::min(kValueHeldBytes / held_bytes_, kBoxTraffic / (in_bytes() + out_bytes()));
-    for (std::uint64_t longer = 1; longer <= most; longer *= 2) {
-      growth.grow(in_order, longer * kValueRunBytes / in_bytes(), most);
-      growth.grow(out_order, longer * kValueRunBytes / out_bytes(), most);
-      if (growth.count() * 2 > most) break;
-    }
-    growth.fill(most);
-    made_.box = growth.box;
-  }
-
   bool is_cut(std::size_t axis) const { return axes_[axis].extent % made_.box[axis] != 0; }
 
   void find_cuts() {
@@ -267,9 +186,21 @@ class ValueBoxMaker {
     }
   }
 
-  std::vector<ValueDigit> run_digits(const std::vector<std::size_t>& order) const {
+  int cuts_beside(const std::vector<ValueDigit>& digits) const {
+    int cuts = 0;
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      const bool inside =
+          std::any_of(digits.begin(), digits.end(), [&](const ValueDigit& d) { return d.axis == i; });
+      cuts += !inside && is_cut(i) ? 1 : 0;
+    }
+    return cuts;
+  }
+
+  // Up to `wanted` numbers, where further axes can be rows: one of rows is cut at most.
+  std::vector<ValueDigit> run_digits(const std::vector<std::size_t>& order, std::uint64_t wanted) const {
     std::vector<ValueDigit> digits;
     for (const std::size_t i : order) {
+      if (digits_count(digits) >= wanted && cuts_beside(digits) < 2) break;
       if (made_.box[i] > 1) digits.push_back({i, made_.box[i]});
       if (made_.box[i] < axes_[i].extent) break;
     }
@@ -397,6 +328,15 @@ class ValueBoxMaker {
     made_.out_vector = static_cast<int>(out);
   }
 
+  // Copies have 4, 8 or 16 bytes.
+  bool can_copy() const {
+    constexpr std::uint64_t kLeast = 4;
+    return static_cast<std::uint64_t>(made_.in_vector) * in_bytes() >= kLeast &&
+           (!plan_.arithmetic.addend ||
+            static_cast<std::uint64_t>(made_.out_vector) * bytes_of(plan_.arithmetic.addend->number) >=
+                kLeast);
+  }
+
   // --- places in shared memory
 
   // Steps along the box's axes: the output's run lies lying_together, its rows `pitch` apart.
@@ -420,71 +360,31 @@ class ValueBoxMaker {
     std::vector<std::uint64_t> places;
     for_each_index(digits, [&](const std::vector<std::uint64_t>& at) {
       std::uint64_t place = 0;
-      for (std::size_t d = 0; d < digits.size(); ++d) {
-        const bool down = may_run_down && runs_down(digits[d].axis);
-        place += (down ? digits[d].extent - 1 - at[d] : at[d]) * steps[digits[d].axis];
-      }
+      for (std::size_t d = 0; d < digits.size(); ++d)
+        place += place_along(digits[d], at[d], steps, may_run_down);
       places.push_back(place);
     });
     return places;
   }
-
-  // Lanes of a warp that meet in a bank, in the mean over a vector's numbers.
-  double wavefronts(const std::vector<std::uint64_t>& run, const std::vector<std::uint64_t>& rows,
-                    std::uint64_t vector, std::uint32_t lanes_log2) {
-    const auto lanes =
-        static_cast<std::uint64_t>(layout::kGeometry.lanes_per_phase(static_cast<int>(held_bytes_)));
-    const std::uint64_t along = std::uint64_t{1} << lanes_log2;
-    std::vector<std::uint64_t> words;
-    double total = 0;
-    for (std::uint64_t j = 0; j < vector; ++j) {
-      words.clear();
-      for (std::uint64_t lane = 0; lane < lanes; ++lane) {
-        const std::uint64_t number = lane % along * vector + j;
-        const std::uint64_t row = lane / along;
-        if (number < run.size() && row < rows.size())
-          words.push_back((run[number] + rows[row]) * held_bytes_ / kValueBankBytes);
-      }
-      total += banks_.by_bank(words);
-    }
-    return total / static_cast<double>(vector);
+  std::uint64_t place_along(const ValueDigit& digit, std::uint64_t index,
+                            const std::vector<std::uint64_t>& steps, bool may_run_down) const {
+    const bool down = may_run_down && is_read_down(digit.axis);
+    const std::uint64_t at = down ? digit.extent - 1 - index : index;
+    return at * steps[digit.axis] + (is_grouped(digit.axis) ? group_of(at) : 0);
+  }
+  bool is_read_down(std::size_t axis) const {
+    return runs_down(axis) && std::any_of(in_run_.begin(), in_run_.end(),
+                                          [&](const ValueDigit& digit) { return digit.axis == axis; });
+  }
+  // Of copied boxes: whether groups of an axis's rows are a little further apart.
+  bool is_grouped(std::size_t axis) const {
+    return made_.copied && !in_rows_.empty() && in_rows_.front().axis == axis;
   }
 
-  struct Spread {
-    std::uint32_t lanes_log2 = 0;
-    double wavefronts = 0;
-    double cost = 0;
-  };
-
-  // How lanes are shared out over a side: wavefronts, and sectors that a warp's access has in part.
-  Spread best_spread(const std::vector<std::uint64_t>& run, const std::vector<std::uint64_t>& rows,
-                     std::uint64_t vector, std::uint64_t bytes) {
-    constexpr std::uint64_t kSector = layout::kGeometry.sector_bytes;
-    const std::uint64_t slots = std::max<std::uint64_t>(run.size() / vector, 1);
-    Spread best;
-    for (std::uint32_t log2 = 0; log2 <= 5; ++log2) {
-      const std::uint64_t along = std::uint64_t{1} << log2;
-      if (along / 2 >= slots && log2 > 0) break;
-      Spread spread{.lanes_log2 = log2, .wavefronts = wavefronts(run, rows, vector, log2)};
-      const std::uint64_t used =
-          std::min(along, slots) * std::min<std::uint64_t>(kernels::kValueWarpLanes / along, rows.size());
-      const double idle = static_cast<double>(kernels::kValueWarpLanes) / static_cast<double>(used);
-      const std::uint64_t joint = std::min(along, slots) * vector * bytes;
-      const double partial = joint >= 4 * kSector   ? 0
-                             : joint >= 2 * kSector ? 0.1
-                             : joint >= kSector     ? 0.3
-                                                    : 3;
-      spread.cost = spread.wavefronts * idle + partial;
-      if (log2 == 0 || spread.cost < best.cost) best = spread;
-    }
-    return best;
-  }
-
-  static std::uint32_t warps_along(std::uint64_t slots, std::uint32_t lanes_log2) {
-    constexpr std::uint32_t kWarps = kernels::kValueThreads / kernels::kValueWarpLanes;
-    const std::uint64_t wanted = ceil_div(slots, std::uint64_t{1} << lanes_log2);
-    return static_cast<std::uint32_t>(
-        std::bit_width(std::bit_floor(std::clamp<std::uint64_t>(wanted, 1, kWarps))) - 1);
+  LaneSpread spread_of(const std::vector<std::uint64_t>& run, const std::vector<std::uint64_t>& rows,
+                       std::uint64_t vector, std::uint64_t bytes) const {
+    return best_spread(
+        {.run = run, .rows = rows, .vector = vector, .bytes = bytes, .held_bytes = held_bytes_});
   }
 
   void choose_places() {
@@ -510,10 +410,10 @@ class ValueBoxMaker {
       const std::uint64_t numbers = (run + pad) * p.out.rows;
       if (pad > 0 && numbers * held_bytes_ > kValueHeldBytes + kValueHeldBytes / 4) break;
       const std::vector<std::uint64_t> steps = steps_of(run + pad);
-      const Spread in = best_spread(places_of(in_run_, steps, true), places_of(in_rows_, steps, false),
-                                    in_vector, in_bytes());
-      const Spread out = best_spread(places_of(out_run_, steps, false), places_of(out_rows_, steps, false),
-                                     out_vector, out_bytes());
+      const LaneSpread in = spread_of(places_of(in_run_, steps, true), places_of(in_rows_, steps, false),
+                                      in_vector, in_bytes());
+      const LaneSpread out = spread_of(places_of(out_run_, steps, false), places_of(out_rows_, steps, false),
+                                       out_vector, out_bytes());
       const double cost = in.cost + out.cost;
       if (best_pitch > 0 && cost >= best - 1e-9) continue;
       best = cost;
@@ -527,6 +427,72 @@ class ValueBoxMaker {
     p.out.warps_log2 = warps_along(std::max<std::uint64_t>(run / out_vector, 1), p.out.lanes_log2);
     steps_ = steps_of(best_pitch);
     p.shared_bytes = static_cast<std::uint32_t>(best_pitch * p.out.rows * held_bytes_);
+    if (p.missing_in != 0) p.missing_place = static_cast<std::uint32_t>(steps_[in_run_.back().axis]);
+  }
+
+  // Steps along the box's axes where runs of the input lie as they are, `pitch` apart.
+  std::vector<std::uint64_t> copied_steps(std::uint64_t pitch) const {
+    std::vector<std::uint64_t> steps(axes_.size(), 0);
+    std::uint64_t step = 1;
+    for (const ValueDigit& digit : in_run_) {
+      steps[digit.axis] = step;
+      step *= digit.extent;
+    }
+    step = pitch;
+    for (const ValueDigit& digit : in_rows_) {
+      steps[digit.axis] = step;
+      step *= digit.extent;
+      if (digit.axis == in_rows_.front().axis) step += group_of(digit.extent - 1);
+    }
+    return steps;
+  }
+  // How much further apart the groups of rows before one are.
+  std::uint64_t group_of(std::uint64_t row) const {
+    return row / static_cast<std::uint64_t>(made_.out_vector) * made_.params.group_place;
+  }
+
+  void choose_copied_places() {
+    ValueBoxParams& p = made_.params;
+    const auto in_vector = static_cast<std::uint64_t>(made_.in_vector);
+    const auto out_vector = static_cast<std::uint64_t>(made_.out_vector);
+    constexpr std::uint64_t kMostCopiedPad = 8;  // vectors
+    p.in.lanes_log2 = copied_lanes(p.in.run / in_vector, p.in.rows, in_vector * in_bytes());
+    p.in.warps_log2 = warps_along(std::max<std::uint64_t>(p.in.run / in_vector, 1), p.in.lanes_log2);
+    LaneSpread best;
+    std::uint64_t best_pitch = 0;
+    std::uint64_t best_group = 0;
+    const std::uint64_t vector = std::max<std::uint64_t>(kValueVectorBytes / in_bytes(), in_vector);
+    const std::uint64_t run = round_up(std::uint64_t{p.in.run}, vector);
+    for (std::uint64_t group = 0; group <= vector; group += vector) {
+      for (std::uint64_t pad = 0; pad < kMostCopiedPad && (best_pitch == 0 || best.cost > 1); ++pad) {
+        p.group_place = static_cast<std::uint32_t>(group);
+        const std::uint64_t pitch = run + pad * vector;
+        if (pad > 0 &&
+            (pitch * p.in.rows * in_bytes() > kValueHeldBytes + kValueHeldBytes / 4 || p.in.rows == 1))
+          break;
+        const std::vector<std::uint64_t> steps = copied_steps(pitch);
+        const LaneSpread spread = spread_of(places_of(out_run_, steps, true),
+                                            places_of(out_rows_, steps, true), out_vector, out_bytes());
+        if (best_pitch > 0 && spread.cost >= best.cost - 1e-9) continue;
+        best = spread;
+        best_pitch = pitch;
+        best_group = group;
+      }
+    }
+    p.group_place = static_cast<std::uint32_t>(best_group);
+    p.out.lanes_log2 = best.lanes_log2;
+    p.out.warps_log2 = warps_along(std::max<std::uint64_t>(p.out.run / out_vector, 1), p.out.lanes_log2);
+    made_.load_wavefronts = 1;
+    made_.store_wavefronts = best.wavefronts;
+    steps_ = copied_steps(best_pitch);
+    std::uint64_t numbers = best_pitch;
+    for (const ValueDigit& digit : in_rows_) numbers += place_along(digit, digit.extent - 1, steps_, false);
+    p.shared_bytes = static_cast<std::uint32_t>(numbers * in_bytes());
+    if (plan_.arithmetic.addend) {
+      p.others_at = static_cast<std::uint32_t>(round_up(std::uint64_t{p.shared_bytes}, kValueVectorBytes));
+      p.shared_bytes = p.others_at + static_cast<std::uint32_t>(std::uint64_t{p.out.run} * p.out.rows *
+                                                                bytes_of(plan_.arithmetic.addend->number));
+    }
     if (p.missing_in != 0) p.missing_place = static_cast<std::uint32_t>(steps_[in_run_.back().axis]);
   }
 
@@ -556,7 +522,7 @@ class ValueBoxMaker {
       row.at.addend += times * s.addend;
       row.at.scale += times * s.scale;
       row.at.offset += times * s.offset;
-      row.place += index[d] * steps_[digits[d].axis];
+      row.place += place_along(digits[d], index[d], steps_, made_.copied);
     }
     return row;
   }
@@ -564,6 +530,9 @@ class ValueBoxMaker {
   kernels::ValueOrder order_of(const std::vector<ValueDigit>& rows, std::int64_t ValueStrides::*stride,
                                ValueSide& side) const {
     if (rows.size() > 1) return kernels::ValueOrder::by_table;
+    const bool steps = rows.empty() || !made_.copied || &side == &made_.params.in ||
+                       !(is_read_down(rows.front().axis) || is_grouped(rows.front().axis));
+    if (!steps) return kernels::ValueOrder::by_table;
     for (const ValueDigit& digit : rows) {
       side.row_at = axes_[digit.axis].strides.*stride;
       side.row_place = static_cast<std::uint32_t>(steps_[digit.axis]);
@@ -579,7 +548,7 @@ class ValueBoxMaker {
     const std::uint64_t slot_steps = slots >> (p.in.lanes_log2 + p.in.warps_log2);
     const std::uint64_t row_steps =
         p.in.rows * (std::uint64_t{1} << (p.in.lanes_log2 + p.in.warps_log2)) / kernels::kValueThreads;
-    if (slot_steps > row_steps) made_.loads = kernels::ValueOrder::along_runs;
+    if (slot_steps > row_steps && !made_.copied) made_.loads = kernels::ValueOrder::along_runs;
     for_each_index(out_rows_, [&](const auto& at) {
       const Row row = row_at(out_rows_, at);
       made_.out_rows.push_back(row.of(&ValueStrides::out));
@@ -608,9 +577,12 @@ class ValueBoxMaker {
       p.factors_vary |= 2;
       p.shared_bytes += static_cast<std::uint32_t>(p.out.run * factor_bytes);
     }
+    const Arithmetic& of = plan_.arithmetic;
+    if (of.scale.axis || of.offset.axis) made_.factors = kernels::ValueFactorsOf::rows;
+    if (p.factors_vary != 0) made_.factors = kernels::ValueFactorsOf::runs;
     if (block_axis_) make_blocks();
     if (made_.direct) return;
-    for (const std::uint64_t place : places_of(in_run_, steps_, true)) {
+    for (const std::uint64_t place : places_of(made_.copied ? out_run_ : in_run_, steps_, true)) {
       FARO_CHECK(place <= 0xffff);
       made_.places.push_back(static_cast<std::uint16_t>(place));
     }
@@ -686,7 +658,6 @@ class ValueBoxMaker {
     p.shared_bytes = p.factors_at + static_cast<std::uint32_t>(count * sizeof(float));
   }
 
-  machine::TurnCounter banks_{layout::kGeometry.banks};
   const ValuePlan& plan_;
   const ValueAlignment& alignment_;
   std::vector<ValueAxis> axes_;
@@ -705,7 +676,8 @@ class ValueBoxMaker {
 
 ValueBoxes make_value_boxes(const ValuePlan& plan, const ValueAlignment& alignment) {
   FARO_CHECK(plan.count > 0);
-  return ValueBoxMaker(plan, alignment).make();
+  if (auto copied = ValueBoxMaker(plan, alignment, true).make()) return *std::move(copied);
+  return ValueBoxMaker(plan, alignment, false).make().value();
 }
 
 std::string ValueBoxes::explain() const {

@@ -26,7 +26,9 @@ struct ValueAlignment {
 
 struct ValueBoxes {
   bool direct = false;  // in registers: by MoveValueRuns, or MoveValueColumns
-  int columns = 0;      // of the latter
+  bool copied = false;  // as they lie in the input, by MoveCopiedValues
+  kernels::ValueFactorsOf factors = kernels::ValueFactorsOf::all;  // of the latter
+  int columns = 0;                                                 // of the latter
   kernels::Interleaved interleaved = kernels::Interleaved::input;
   int in_vector = 1;  // numbers
   int out_vector = 1;

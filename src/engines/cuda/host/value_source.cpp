@@ -17,6 +17,18 @@ const char* text_of(kernels::ValueOrder order) {
   return "faro::kernels::ValueOrder::along_runs";
 }
 
+const char* text_of(kernels::ValueFactorsOf factors) {
+  switch (factors) {
+    case kernels::ValueFactorsOf::all:
+      return "faro::kernels::ValueFactorsOf::all";
+    case kernels::ValueFactorsOf::rows:
+      return "faro::kernels::ValueFactorsOf::rows";
+    case kernels::ValueFactorsOf::runs:
+      break;
+  }
+  return "faro::kernels::ValueFactorsOf::runs";
+}
+
 std::string program_text_of(const ValueKernel& kernel) {
   return kernels::program_text({.from = kernel.from,
                                 .to = kernel.to,
@@ -101,6 +113,8 @@ ValueKernel value_kernel_of(const Arithmetic& of, const faro::detail::ValueBoxes
     kernel.loads = boxes.loads;
     kernel.stores = boxes.stores;
     kernel.rounds_first = boxes.rounds_first;
+    kernel.copied = boxes.copied;
+    if (boxes.copied) kernel.factors = boxes.factors;
   }
   kernel.flags = kernels::program_flags(of);
   if (of.addend) kernel.addend = of.addend->number;
@@ -116,8 +130,12 @@ std::string type_text(const ValueKernel& kernel) {
   }
   if (kernel.direct)
     return "faro::kernels::MoveValueRuns<" + program + ", " + std::to_string(kernel.in) + ">";
-  return "faro::kernels::MoveValues<" + program + ", faro::kernels::ValueShape<" + std::to_string(kernel.in) +
-         ", " + std::to_string(kernel.out) + ", " + text_of(kernel.loads) + ", " + text_of(kernel.stores) +
+  const std::string shape = std::to_string(kernel.in) + ", " + std::to_string(kernel.out) + ", " +
+                            text_of(kernel.loads) + ", " + text_of(kernel.stores);
+  if (kernel.copied) {
+    return "faro::kernels::MoveCopiedValues<" + program + ", " + shape + ", " + text_of(kernel.factors) + ">";
+  }
+  return "faro::kernels::MoveValues<" + program + ", faro::kernels::ValueShape<" + shape +
          (kernel.rounds_first ? ", true>>" : ">>");
 }
 

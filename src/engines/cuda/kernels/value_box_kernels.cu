@@ -60,19 +60,19 @@ const void* find(const ValueKernel& wanted, Function function = Function::identi
     which.columns = 0;
   }
   which.direct = false;
-  // Factors of the popular narrowing programs are numbers.
-  constexpr bool kRounds = sizeof(To) < sizeof(From) && std::is_same_v<Addend, kernels::NoAddend>;
-  which.rounds_first = kRounds;
+  which.copied = true;
   which.in = kIn;
   which.out = kOut;
   which.loads = which.stores = ValueOrder::by_steps;
+  using kernels::MoveCopiedValues;
+  using kernels::ValueFactorsOf;
   if (which == wanted)
-    return value_kernel<kernels::MoveValues<
-        Program, kernels::ValueShape<kIn, kOut, ValueOrder::by_steps, ValueOrder::by_steps, kRounds>>>();
+    return value_kernel<MoveCopiedValues<Program, kIn, kOut, ValueOrder::by_steps, ValueOrder::by_steps,
+                                         ValueFactorsOf::all>>();
   which.loads = which.stores = ValueOrder::by_table;
   if (which == wanted)
-    return value_kernel<kernels::MoveValues<
-        Program, kernels::ValueShape<kIn, kOut, ValueOrder::by_table, ValueOrder::by_table, kRounds>>>();
+    return value_kernel<MoveCopiedValues<Program, kIn, kOut, ValueOrder::by_table, ValueOrder::by_table,
+                                         ValueFactorsOf::all>>();
   return nullptr;
 }
 

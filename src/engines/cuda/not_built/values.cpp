@@ -6,7 +6,8 @@ namespace faro::cuda {
 
 FARO_NOT_BUILT(ValueExecutor);
 ValueExecutor::ValueExecutor(const faro::detail::ValuePlan& /*plan*/, int /*device*/) { refuse(); }
-void ValueExecutor::run(const void* /*in*/, const void* /*addend*/, void* /*out*/, Stream /*stream*/) const {
+void ValueExecutor::run(const void* /*in*/, const void* /*addend*/, void* /*out*/, Stream /*stream*/,
+                        const faro::detail::ValueStrides& /*first*/) const {
   refuse();
 }
 GroupedValues ValueExecutor::grouped(const faro::detail::ValueAlignment& /*alignment*/) const { refuse(); }
@@ -24,5 +25,10 @@ void ValueTileExecutor::run(const void* /*in*/, const void* /*addend*/, void* /*
   refuse();
 }
 std::string ValueTileExecutor::explain() const { refuse(); }
+
+void run_staged_values(const faro::detail::ValuePlan& /*plan*/, const HostValues& /*arrays*/,
+                       const StagingOptions& /*options*/, int /*device*/) {
+  refuse();
+}
 
 }  // namespace faro::cuda

@@ -145,15 +145,17 @@ ValueExecutor::ValueExecutor(ValueExecutor&&) noexcept = default;
 ValueExecutor& ValueExecutor::operator=(ValueExecutor&&) noexcept = default;
 ValueExecutor::~ValueExecutor() = default;
 
-void ValueExecutor::run(const void* in, const void* addend, void* out, Stream stream) const {
+void ValueExecutor::run(const void* in, const void* addend, void* out, Stream stream,
+                        const faro::detail::ValueStrides& first) const {
   const State& state = *state_;
   if (state.plan.count == 0) return;
   const Arithmetic& of = state.plan.arithmetic;
   const DeviceGuard guard(state.device);
   const ValueAlignment alignment = required(of, in, addend, out, state.device);
   Arguments arrays;
-  arrays.scales = state.scales.data();
-  arrays.offsets = state.offsets.data();
+  const auto width = static_cast<std::int64_t>(bytes_of(computed_in(of)));
+  arrays.scales = state.scales.data() + first.scale * width;
+  arrays.offsets = state.offsets.data() + first.offset * width;
   arrays.beta = state.beta;
   arrays.in = in;
   arrays.addend = addend;

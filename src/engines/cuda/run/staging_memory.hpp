@@ -1,0 +1,83 @@
+// What pieces of host arrays travel in: memory of the device, pinned memory, and a stream.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "engines/cuda/runtime/calls.hpp"
+#include "faro/error.hpp"
+
+namespace faro::cuda {
+
+inline constexpr const char* kPrepare = "prepare to stage host arrays";
+inline constexpr const char* kStage = "stage host arrays";
+
+struct DeviceFree {
+  void operator()(std::byte* memory) const { static_cast<void>(cudaFree(memory)); }
+};
+struct PinnedFree {
+  void operator()(std::byte* memory) const { static_cast<void>(cudaFreeHost(memory)); }
+};
+using DeviceMemory = std::unique_ptr<std::byte, DeviceFree>;
+using PinnedMemory = std::unique_ptr<std::byte, PinnedFree>;
+
+inline DeviceMemory device_memory(std::uint64_t bytes) {
+  void* memory = nullptr;
+  check(cudaMalloc(&memory, bytes), "cudaMalloc", kPrepare,
+        "grant less by StagingOptions::device_bytes, or free device memory");
+  return DeviceMemory(static_cast<std::byte*>(memory));
+}
+
+inline PinnedMemory pinned_memory(std::uint64_t bytes) {
+  void* memory = nullptr;
+  check(cudaMallocHost(&memory, bytes), "cudaMallocHost", kPrepare,
+        "too little host memory can be pinned; make smaller pieces by StagingOptions::piece_bytes");
+  return PinnedMemory(static_cast<std::byte*>(memory));
+}
+
+class OwnStream {
+ public:
+  OwnStream() {
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags", kPrepare);
+  }
+  OwnStream(OwnStream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
+  OwnStream& operator=(OwnStream&&) = delete;
+  ~OwnStream() {
+    if (stream_ == nullptr) return;
+    drain();
+    static_cast<void>(cudaStreamDestroy(stream_));
+  }
+
+  cudaStream_t get() const { return stream_; }
+  void wait() const { check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize", kStage); }
+  /// Waits, whatever became of the work.
+  void drain() const { static_cast<void>(cudaStreamSynchronize(stream_)); }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+inline std::uint64_t free_device_bytes() {
+  std::size_t free_bytes = 0;
+  std::size_t all_bytes = 0;
+  check(cudaMemGetInfo(&free_bytes, &all_bytes), "cudaMemGetInfo", kPrepare);
+  return free_bytes;
+}
+
+/// The error of a piece, and what had become of the output by then.
+inline Error in_part(const Error& error, std::uint64_t written, std::uint64_t count) {
+  ErrorReport report = error.report();
+  report.operation = kStage;
+  const std::string state = written == 0 ? "nothing has been written to the output"
+                                         : "the output is written in part: " + std::to_string(written) +
+                                               " of " + std::to_string(count) + " pieces";
+  report.remedy = report.remedy.empty() ? state : report.remedy + "; " + state;
+  return Error(std::move(report));
+}
+
+}  // namespace faro::cuda

@@ -1,0 +1,171 @@
+#include "plan/gpu/value_box_shape.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <numeric>
+
+#include "layout/shared_geometry.hpp"
+#include "rounding.hpp"
+
+namespace faro::detail {
+namespace {
+
+constexpr std::uint64_t kValueRunBytes = 256;     // what memory likes to be read and written by
+constexpr std::uint64_t kBoxTraffic = 64 << 10;   // bytes that a box reads and writes
+constexpr std::uint64_t kCopiedBytes = 36 << 10;  // of the input, and of what is added
+constexpr std::uint64_t kDirectNumbers = 8192;    // of a box without shared memory
+constexpr std::uint64_t kRunMultiple = 16;        // what a cut run is a multiple of
+
+// A box that grows.
+struct ValueBoxGrowth {
+  const std::vector<ValueAxis>& axes;
+  std::vector<std::uint64_t> box;
+
+  std::uint64_t count() const {
+    return std::accumulate(box.begin(), box.end(), std::uint64_t{1}, std::multiplies<>());
+  }
+
+  static std::vector<std::uint64_t> least(const std::vector<ValueAxis>& axes) {
+    std::vector<std::uint64_t> box(axes.size());
+    std::transform(axes.begin(), axes.end(), box.begin(),
+                   [](const ValueAxis& axis) { return axis.whole ? axis.extent : 1; });
+    return box;
+  }
+
+  // Until a run along `order` has `wanted` numbers, or the box `most`.
+  void grow(const std::vector<std::size_t>& order, std::uint64_t wanted, std::uint64_t most) {
+    std::uint64_t run = 1;
+    for (const std::size_t i : order) {
+      if (run >= wanted) return;
+      const std::uint64_t room = std::max<std::uint64_t>(most / (count() / box[i]), 1);
+      const std::uint64_t multiple = kRunMultiple / std::gcd(kRunMultiple, run);
+      const std::uint64_t most_here = std::min(axes[i].extent, std::bit_floor(room));
+      const std::uint64_t take = std::min(most_here, ceil_div(wanted, run * multiple) * multiple);
+      // In parts that are nearly equal.
+      const std::uint64_t parts = ceil_div(axes[i].extent, std::max(take, box[i]));
+      const std::uint64_t part = ceil_div(axes[i].extent, parts * multiple) * multiple;
+      box[i] = std::max(box[i], std::min({part, most_here, axes[i].extent}));
+      run *= box[i];
+      if (box[i] < axes[i].extent) return;
+    }
+  }
+
+  // Along further axes, by divisors of theirs, so that no more are cut.
+  void fill(std::uint64_t most) {
+    for (std::size_t i = axes.size(); i-- > 0;) {
+      if (box[i] != 1) continue;
+      for (std::uint64_t part = std::min(axes[i].extent, most / count()); part > 1; --part) {
+        if (axes[i].extent % part != 0) continue;
+        box[i] = part;
+        break;
+      }
+      if (count() * 2 > most) return;
+    }
+  }
+};
+
+// By the bytes of each side: short runs cost more, those that share a granule of memory, too, and boxes
+// that are small, stand out of the array, or leave threads without a vector.
+double cost_of(const ValueBoxSides& of, const std::vector<std::uint64_t>& box, std::uint64_t held) {
+  constexpr double kOfRun = 40;  // bytes that a run takes beyond its own
+  constexpr double kOfReadGranule = 32;
+  constexpr double kOfWrittenGranule = 16;  // neighbours follow in the output, and meet in a cache
+  constexpr double kOfBox = 2048;
+  constexpr double kOfGaps = 0.5;
+  constexpr double kOfIdle = 0.25;
+  constexpr std::uint64_t kGranule = 64;
+  constexpr std::uint64_t kSlots = 16;  // vectors of a run that a block takes at once
+  double idle = 0;
+  const auto side = [&](const std::vector<std::size_t>& order, std::uint64_t bytes, double of_granule) {
+    std::uint64_t run = 1;
+    for (const std::size_t a : order) {
+      run *= box[a];
+      if (box[a] < of.axes[a].extent) break;
+    }
+    const std::uint64_t first = order.empty() ? 1 : box[order.front()];
+    const std::uint64_t slots = ceil_div(first * bytes, kValueVectorBytes);
+    const std::uint64_t at_once = std::min(kSlots, std::bit_ceil(slots));
+    idle += static_cast<double>(round_up(slots, at_once)) / static_cast<double>(slots) - 1;
+    const double shared = run * bytes % kGranule == 0 ? 0 : of_granule;
+    return static_cast<double>(bytes) * (1 + (kOfRun + shared) / static_cast<double>(run * bytes));
+  };
+  double full = 1;
+  for (std::size_t a = 0; a < of.axes.size(); ++a)
+    full *= static_cast<double>(of.axes[a].extent) /
+            static_cast<double>(ceil_div(of.axes[a].extent, box[a]) * box[a]);
+  const double moved =
+      side(of.in_order, of.in_bytes, kOfReadGranule) + side(of.out_order, of.out_bytes, kOfWrittenGranule);
+  return moved * (1 + kOfGaps * (1 / full - 1)) * (1 + kOfBox / static_cast<double>(held)) *
+         (1 + kOfIdle * idle);
+}
+
+}  // namespace
+
+std::vector<std::size_t> lying_together(const std::vector<ValueAxis>& axes,
+                                        std::int64_t ValueStrides::*stride) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i].strides.*stride != 0) order.push_back(i);
+  }
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return stride_magnitude(axes[a].strides.*stride) < stride_magnitude(axes[b].strides.*stride);
+  });
+  std::uint64_t next = 1;
+  std::size_t count = 0;
+  for (; count < order.size(); ++count) {
+    const ValueAxis& axis = axes[order[count]];
+    if (stride_magnitude(axis.strides.*stride) != next) break;
+    next *= axis.extent;
+  }
+  order.resize(count);
+  return order;
+}
+
+std::vector<std::uint64_t> box_of_runs(const std::vector<ValueAxis>& axes,
+                                       const std::vector<std::size_t>& common) {
+  ValueBoxGrowth growth{axes, std::vector<std::uint64_t>(axes.size(), 1)};
+  growth.grow(common, kDirectNumbers, kDirectNumbers);
+  std::vector<std::size_t> others;  // rows, those that follow in the output
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    if (growth.box[i] == 1) others.push_back(i);
+  }
+  growth.grow(others, kDirectNumbers / growth.count(), kDirectNumbers);
+  return growth.box;
+}
+
+std::vector<std::uint64_t> box_of_sides(const ValueBoxSides& of) {
+  ValueBoxGrowth growth{of.axes, ValueBoxGrowth::least(of.axes)};
+  const std::uint64_t most =
+      std::min(kValueHeldBytes / of.held_bytes, kBoxTraffic / (of.in_bytes + of.out_bytes));
+  for (std::uint64_t longer = 1; longer <= most; longer *= 2) {
+    growth.grow(of.in_order, longer * kValueRunBytes / of.in_bytes, most);
+    growth.grow(of.out_order, longer * kValueRunBytes / of.out_bytes, most);
+    if (growth.count() * 2 > most) break;
+  }
+  growth.fill(most);
+  return growth.box;
+}
+
+std::vector<std::uint64_t> box_with_addend(const ValueBoxSides& of) {
+  constexpr std::uint64_t kRuns[] = {64, 96, 128, 192, 256, 384, 512, 768, 1024};  // bytes
+  const std::uint64_t held = of.in_bytes + of.addend_bytes;
+  const std::uint64_t most = std::min(kCopiedBytes / held, kBoxTraffic / (of.in_bytes + of.out_bytes));
+  double least = 0;
+  std::vector<std::uint64_t> best;
+  for (const std::uint64_t in : kRuns) {
+    for (const std::uint64_t out : kRuns) {
+      ValueBoxGrowth growth{of.axes, ValueBoxGrowth::least(of.axes)};
+      growth.grow(of.in_order, std::max<std::uint64_t>(in / of.in_bytes, 1), most);
+      growth.grow(of.out_order, std::max<std::uint64_t>(out / of.out_bytes, 1), most);
+      growth.fill(most);
+      const double cost = cost_of(of, growth.box, held * growth.count());
+      if (least != 0 && cost >= least) continue;
+      least = cost;
+      best = growth.box;
+    }
+  }
+  return best;
+}
+
+}  // namespace faro::detail
