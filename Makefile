@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 gpu_benches := gpu-bench-network gpu-bench-index gpu-bench-passes gpu-bench-transpose gpu-bench-aos gpu-bench-arithmetic gpu-bench-axes gpu-bench-bits gpu-bench-groups gpu-bench-family gpu-bench-swizzle gpu-bench-rows gpu-bench-shards
-.PHONY: help build demo test check fuzz bench bench-axes bench-files bench-machine bench-python wheel wheel-aarch64 deb release gpu-test gpu-bench gpu-verify-model $(gpu_benches) docs page-test charts pictures format clean
+.PHONY: help build demo test check fuzz bench bench-axes bench-files bench-machine bench-python wheel wheel-aarch64 arm-test deb release gpu-test gpu-bench gpu-verify-model $(gpu_benches) docs page-test charts pictures format clean
 
 help:
 	@echo "make build    install what is missing, build Release; the command is build/faro"
@@ -17,6 +17,7 @@ help:
 	@echo "make bench-files  files larger than memory beside a plain copy; ARGS='36 16GiB /disk': 64 GiB, the budget, where; minutes"
 	@echo "make wheel    build/wheel/, the Python package as a wheel with both engines; minutes"
 	@echo "make wheel-aarch64  build-arm64/wheel/, the same for 64-bit ARM, by Debian's cross compiler; tools/test_arm_wheel.sh tests it by qemu"
+	@echo "make arm-test  build-arm64/, the CPU engine's tests compiled for 64-bit ARM and run by qemu; the last lines are ctest's summary"
 	@echo "make deb      build/deb-packages/, Debian's packages of the command, the libraries and the Python package; KIND=cuda: with the CUDA engine"
 	@echo "make release  build/release/, sources, wheels, Debian's packages, what is in them, and sums of all, checked by what package indices use"
 	@echo "make bench-python  the Python package beside NumPy on the CPU; ARGS=--quick: a minute; ARGS=--small: small arrays alone"
@@ -103,23 +104,30 @@ bench-files:
 	@bench/files.sh build/faro $(ARGS)
 
 # For every processor, and every GPU that faro knows: code for each generation, and PTX for those to come; on a machine that cannot fetch a
-# CUDA compiler for the CPU alone. FARO_WHEEL_GPUS=90-real compiles a seventh of that.
+# CUDA compiler for the CPU alone. FARO_WHEEL_GPUS=90-real compiles a seventh of that, none leaves the CUDA engine out, of the wheel for ARM
+# FARO_ARM_WHEEL_GPUS=none.
 export FARO_WHEEL_GPUS ?= 80-real;86-real;89-real;90-real;100-real;120-real;90-virtual
-cuda_of_wheel = $$(tools/has_nvcc.sh && echo '-DFARO_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=$(FARO_WHEEL_GPUS)')
+FARO_ARM_WHEEL_GPUS ?= $(FARO_WHEEL_GPUS)
+cuda_of_wheel = $(if $(filter none,$(1)),-DFARO_CUDA=OFF,$$(tools/has_nvcc.sh && echo '-DFARO_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=$(1)'))
 
 wheel:
 	@tools/install_dependencies.sh wheel
-	@cmake --preset release $(everything) -DFARO_CHECKS=OFF $(cuda_of_wheel) --log-level=WARNING >/dev/null
+	@cmake --preset release $(everything) -DFARO_CHECKS=OFF $(call cuda_of_wheel,$(FARO_WHEEL_GPUS)) --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target faro_libraries
 	@tools/make_wheel.sh build build/wheel
 
 # The libraries of Debian and of CUDA for ARM are fetched to build-arm64.
 wheel-aarch64:
 	@tools/install_dependencies.sh wheel
-	@tools/arm_sysroot.sh $$(tools/has_nvcc.sh && echo cuda)
-	@cmake --preset arm64 $(everything) -DFARO_BUILD_TESTS=OFF -DFARO_CHECKS=OFF $(cuda_of_wheel) --log-level=WARNING >/dev/null
+	@tools/arm_sysroot.sh $(if $(filter none,$(FARO_ARM_WHEEL_GPUS)),,$$(tools/has_nvcc.sh && echo cuda))
+	@cmake --preset arm64 $(everything) -DFARO_BUILD_TESTS=OFF -DFARO_CHECKS=OFF $(call cuda_of_wheel,$(FARO_ARM_WHEEL_GPUS)) --log-level=WARNING >/dev/null
 	@cmake --build --preset arm64 --target faro_libraries
 	@tools/make_wheel.sh build-arm64 build-arm64/wheel
+
+# The engines' unit tests, as `make check` runs them.
+arm-test:
+	@tools/install_dependencies.sh arm
+	@tools/run_preset.sh arm64 all
 
 # Debian's packages, in build/deb-packages: KIND=source, binary (the default) or cuda.
 deb:

@@ -24,6 +24,7 @@ make_sysroot() {
     tail -n 5 "$log" >&2
     exit 77
   fi
+  rm -rf "$sysroot.new"/{dev,tmp,var}  # qemu takes what a sysroot has before what the machine has
   echo "$packages" >"$sysroot.new/of"
   mv "$sysroot.new" "$sysroot"
 }
