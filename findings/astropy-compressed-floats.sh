@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Astropy 8.0.2: CompImageHDU with quantize_level=0, which turns the quantization of floats off, keeps them under GZIP_1 and GZIP_2, and cuts
-# them to integers, without a scale, under RICE_1, HCOMPRESS_1 and PLIO_1: 0.75 is written as 0, with neither an error nor a warning. fitsio
-# 1.4.2 asked for the same refuses.
+# them to integers, without a scale, under RICE_1, HCOMPRESS_1 and PLIO_1: 0.75 is written as 0, with neither an error nor a warning. CFITSIO
+# (fitsio 1.4.2) refuses the same: lossless compression of floats must use GZIP.
 # Seen on CPython 3.11:
 #     GZIP_1 [0.75, 1.5, 2.25], GZIP_2 [0.75, 1.5, 2.25], RICE_1 [0.0, 1.0, 2.0], HCOMPRESS_1 [0.0, 1.0, 2.0]; warnings 0
 set -euo pipefail

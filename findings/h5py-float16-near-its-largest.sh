@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # HDF5 2.0.0 (h5py 3.16.0) makes infinity of 65505 to 65519 where it converts float32 or float64 to float16, on writing and on reading; the
-# nearest number is 65504, the largest, which NumPy and IEEE 754 give for all below 65520. It compares with the largest before it rounds.
-# float64 to float32 is the same: 2^128 - 2^103 - 2^80 is nearest to the largest float32, and becomes infinity.
+# nearest number is 65504, the largest, which NumPy and IEEE 754 give for all below 65520. float64 to float32 is the same: 2^128 - 2^103 -
+# 2^80 is nearest to the largest float32, and becomes infinity.
 # Seen on CPython 3.11:
 #     float16 of 65504, 65505, 65519, 65520: HDF5 [65504.0, inf, inf, inf], NumPy [65504.0, 65504.0, 65504.0, inf]
 #     float32 of 2^128 - 2^103 - 2^80: HDF5 inf, NumPy 3.4028234663852886e+38

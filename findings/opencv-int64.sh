@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # OpenCV 5.0.0 (opencv-python-headless 5.0.0.93) has 64-bit integers (CV_64S, CV_64U), but its Python interface takes arrays of them for
-# 32-bit ones: flip, transpose, max and all others keep the low 32 bits of every number and give int32, of uint64 also, without an error or a
-# warning. uint32 and float64 come through. A pure move of data loses it; one would expect the numbers, or a refusal.
+# 32-bit ones: flip, transpose, max and all others that were tried keep the low 32 bits of every number and give int32, of uint64 also,
+# without an error or a warning. uint32 and float64 come through. A pure move of data loses it; one would expect the numbers, or a refusal.
 # Seen on CPython 3.11:
 #     int64 [-1, 4294967297]: flip int32 [[1, -1]], max with itself int32 [[-1, 1]]
 #     uint64 [7, 4294967297]: flip int32 [[1, 7]], max with itself int32 [[7, 1]]

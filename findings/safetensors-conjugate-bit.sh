@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # safetensors 0.8.0 with PyTorch 2.15.0: save() writes the storage of a tensor, and PyTorch's conjugate bit, which conj() sets instead of
-# computing, is lost: the tensor loaded is not the conjugate. is_contiguous() holds, the only thing that save() asks for. torch.save keeps the
-# bit. The negative bit of .imag of a conjugate is lost alike.
+# computing, is lost: the tensor loaded is not the conjugate. is_contiguous(), which save() asks for, holds. torch.save keeps the bit. The
+# negative bit of .imag of a conjugate is lost alike.
 # Seen on CPython 3.11:
 #     saved [(1-2j)], safetensors [(1+2j)], torch.save [(1-2j)]
 #     saved [-2.0], safetensors [2.0], torch.save [-2.0]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # PyTorch 2.15.0 with gloo: broadcast, reduce, all_reduce and scatter move the memory of a dense tensor without its order. A column-major
 # matrix of one process arrives permuted in the row-major one of another, and all_reduce adds elements of different places; all_gather and
-# gather are right, and NCCL refuses. Both processes hold [[0, 1, 2], [3, 4, 5]].
+# gather are right. Both processes hold [[0, 1, 2], [3, 4, 5]].
 # Seen on CPython 3.11:
 #     broadcast [[0, 3, 1], [4, 2, 5]]
 #     all_reduce [[0, 4, 3], [7, 6, 10]]
