@@ -51,8 +51,9 @@ struct KernelGroups {
 };
 
 /// A kernel that carries out the groups of known codes with everything known to the compiler. Of arrays of at
-/// most 2^32 elements these are numbered by 32 bits, which is half the instructions; not for Fourier's layers, whose
-/// figures are no better for it.
+/// most 2^32 elements these are numbered by 32 bits, which is half the instructions; not for Fourier's
+/// layers, whose figures are no better for it.
+///
 /// Requires: check_fits(op, element) passes; is_valid(shape), of the element's width (checked).
 /// Errors: ErrorCode::unsupported for a user's operator without text, and for elements wider than 16 bytes.
 KernelSource kernel_source(const Operator& op, const ElementType& element, const kernels::NetworkShape& shape,
