@@ -234,9 +234,11 @@ constexpr auto group_ahead(const AffineTileParams& params, const NetworkTables& 
   const std::uint64_t array_block = block & ((std::uint64_t{1} << params.block_bits) - 1);
   const auto layers = Layers::ahead(group, tables, params.block_bits, array_block, thread, apply);
   std::uint32_t base = group.lane_address[thread % kLanes] ^ group.warp_address[thread / kLanes];
-  if (group.blocks_differ != 0) {
-    for (int d = 0; d * kBlockDigitBits < params.block_bits; ++d) {
-      base ^= group.block_address[d][array_block >> d * kBlockDigitBits & (kBlockDigitValues - 1)];
+  if constexpr (!Operator::kNeedsPairs) {  // where they do, all blocks begin alike
+    if (group.blocks_differ != 0) {
+      for (int d = 0; d * kBlockDigitBits < params.block_bits; ++d) {
+        base ^= group.block_address[d][array_block >> d * kBlockDigitBits & (kBlockDigitValues - 1)];
+      }
     }
   }
   GroupAhead<std::remove_const_t<decltype(layers)>> ahead{base, {}, layers};
@@ -278,9 +280,9 @@ constexpr void apply_group(Memory& memory, const AffineTileParams& params, const
     FARO_UNROLL
     for (int i = 0; i < shape.registers(); ++i) value[i] = Operator::encode(value[i]);
   }
-  // Of many elements addresses are worked out again, and need no registers meanwhile.
-  constexpr int kept_bits = 4;
-  const std::uint32_t base = shape.register_bits > kept_bits ? ahead.base ^ tables.zero : ahead.base;
+  // Addresses are worked out again, and need no registers meanwhile; not where pairs' numbers keep the units
+  // for integers busy.
+  const std::uint32_t base = Operator::kNeedsPairs ? ahead.base : ahead.base ^ tables.zero;
   FARO_UNROLL
   for (int i = 0; i < shape.registers(); ++i) {
     memory.template store_shared<bytes>(address(base, i),

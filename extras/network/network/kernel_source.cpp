@@ -357,7 +357,7 @@ KernelSource kernel_source(const Operator& op, const ElementType& element, const
   const char* const power = !is_fourier(op.kind)            ? "Nothing"
                             : element.scalar == Scalar::c64 ? "Complex<float>"
                                                             : "Complex<double>";
-  const bool is_narrow = array_bytes / element.bytes() <= std::uint64_t{1} << 32;
+  const bool is_narrow = !is_fourier(op.kind) && array_bytes / element.bytes() <= std::uint64_t{1} << 32;
   KernelSource source;
   source.text =
       fmt::format(kText, fmt::arg("operator_definition", operator_definition(op, element)),

@@ -50,10 +50,12 @@ struct KernelGroups {
   bool others = false;           // whether there are groups of none of these, whose layers are looked up
 };
 
-/// A kernel that carries out the groups of known codes with everything known to the compiler, for arrays of
-/// so many bytes in all: elements that 32 bits number take half the instructions to find. Requires:
-/// check_fits(op, element) passes; is_valid(shape), of the element's width (checked). Errors:
-/// ErrorCode::unsupported for a user's operator without text, and for elements wider than 16 bytes.
+/// A kernel that carries out the groups of known codes with everything known to the compiler. Of arrays of at
+/// most 2^32 elements these are numbered by 32 bits, which is half the instructions; not for Fourier's
+/// layers, whose figures are no better for it.
+///
+/// Requires: check_fits(op, element) passes; is_valid(shape), of the element's width (checked).
+/// Errors: ErrorCode::unsupported for a user's operator without text, and for elements wider than 16 bytes.
 KernelSource kernel_source(const Operator& op, const ElementType& element, const kernels::NetworkShape& shape,
                            const KernelGroups& groups, std::uint64_t array_bytes);
 

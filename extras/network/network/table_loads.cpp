@@ -59,7 +59,7 @@ struct TableReader {
       word(begin + offsetof(NetworkGroup, register_address) + static_cast<std::uint64_t>(bit) * 4);
     }
     if (has_codes) word(begin + offsetof(NetworkGroup, code));
-    word(begin + offsetof(NetworkGroup, blocks_differ));
+    if (!needs_pair_number(launch.op.kind)) word(begin + offsetof(NetworkGroup, blocks_differ));
     if (of.blocks_differ != 0) {  // digits of block 0; others are as many sectors
       for (int d = 0; d * kernels::kBlockDigitBits < launch.params.block_bits; ++d)
         word(begin + offsetof(NetworkGroup, block_address) +
