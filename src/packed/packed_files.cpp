@@ -295,7 +295,7 @@ void permute_packed_file(const PackedProblem& problem, const PackedFile& in, con
   const bool fits = plan.in_bytes() + plan.out_bytes() <= memory;
   if (const auto matrix = matrix_of(plan.problem())) {
     const PanelSweep sweep(plan.problem(), *matrix, options);
-    constexpr std::uint64_t kPanelBytes = std::uint64_t{128} << 20;
+    constexpr std::uint64_t kPanelBytes = std::uint64_t{256} << 20;
     const std::uint64_t panel = fits ? std::min(memory, kPanelBytes) : memory;
     if (sweep.is_by_rows(panel) && (!fits || sweep.has_pages(panel))) {
       sweep.run_by_rows(input, output, header.size(), panel);
