@@ -67,7 +67,7 @@ std::uint64_t bytes_of_part(const ValuePlan& plan, const std::vector<std::uint64
 
 // Halves the axes after which runs of both sides are the longest, until a part is small enough.
 std::vector<std::uint64_t> part_of(const ValuePlan& plan, std::uint64_t most) {
-  constexpr std::uint64_t kLongRun = 64 << 10;  // bytes; longer ones are no faster
+  constexpr std::uint64_t kLongEnough = 64 << 10;  // bytes; longer ones are no faster
   std::vector<std::uint64_t> part;
   for (const ValueAxis& axis : plan.axes) part.push_back(axis.extent);
   while (bytes_of_part(plan, part) > most) {
@@ -80,7 +80,7 @@ std::vector<std::uint64_t> part_of(const ValuePlan& plan, std::uint64_t most) {
       halved[a] = ceil_div(part[a], 2);
       const std::uint64_t in = run_of_part(plan, &ValueStrides::in, halved) * bytes_of(plan.arithmetic.from);
       const std::uint64_t out = run_of_part(plan, &ValueStrides::out, halved) * bytes_of(plan.arithmetic.to);
-      const std::uint64_t run = std::min({in, out, kLongRun});
+      const std::uint64_t run = std::min({in, out, kLongEnough});
       if (best && (run < best_run || (run == best_run && part[a] <= best_extent))) continue;
       best_run = run;
       best_extent = part[a];

@@ -1,10 +1,10 @@
-// A view with arithmetic as boxes of a GPU (kernels/value_box.hpp): how large they are, where their numbers
-// lie in shared memory, and the tables that blocks read.
+// A view with arithmetic as boxes of a GPU (kernels/value_box.hpp): where their numbers lie in shared memory,
+// and the tables that blocks read. How large they are is value_box_shape.hpp, who moves what
+// value_box_lanes.hpp.
 //
-// A box grows along the axes that are the fastest of each side until runs of both are what memory likes; so
-// at most one axis a side is cut, the last of its run. Where both sides begin with the same axes and those
-// are long, no shared memory is needed. Boxes of numbers that have scales in blocks hold whole blocks, in
-// shared memory.
+// Where both sides begin with the same axes and those are long, no shared memory is needed. Else boxes are
+// copied to it as they lie in the input, if vectors have 4 bytes at least. Boxes of numbers that have scales
+// in blocks hold whole blocks, in shared memory.
 #pragma once
 
 #include <cstdint>

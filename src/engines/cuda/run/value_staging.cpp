@@ -29,8 +29,8 @@ using faro::detail::ValuePlan;
 
 constexpr std::uint64_t kLeastPiece = 8 << 20;
 constexpr std::uint64_t kMostPiece = 192 << 20;  // of three arrays together
-constexpr std::uint64_t kMostInFlight = 3;
-constexpr std::uint64_t kPiecesWanted = 8;
+constexpr std::uint64_t kMostValueSlots = 3;
+constexpr std::uint64_t kValuePiecesWanted = 8;
 
 // One array of a piece on its way.
 struct StagedArray {
@@ -63,8 +63,8 @@ ValuePieces fitting_pieces(const ValuePlan& plan, const StagingOptions& options,
   const std::uint64_t all = plan.read_bytes() + plan.written_bytes();
   const std::uint64_t wanted = options.piece_bytes != 0
                                    ? options.piece_bytes
-                                   : std::clamp(all / kPiecesWanted, kLeastPiece, kMostPiece);
-  ValuePieces pieces(plan, std::min(wanted, granted / kMostInFlight), host);
+                                   : std::clamp(all / kValuePiecesWanted, kLeastPiece, kMostPiece);
+  ValuePieces pieces(plan, std::min(wanted, granted / kMostValueSlots), host);
   if (bytes_together(pieces) > granted) {
     fail(ErrorCode::unsupported, kPrepare, std::to_string(granted) + " bytes of device memory",
          std::to_string(bytes_together(pieces)) + ", for a piece of this view",
@@ -77,7 +77,7 @@ class StagedValues {
  public:
   StagedValues(const ValuePlan& plan, const StagingOptions& options, int device)
       : host_(cpu::target(options.threads)), device_(device), pieces_(fitting_pieces(plan, options, host_)) {
-    const std::uint64_t slots = std::min(pieces_.count(), kMostInFlight);
+    const std::uint64_t slots = std::min(pieces_.count(), kMostValueSlots);
     for (std::uint64_t i = 0; i < slots; ++i) slots_.emplace_back(pieces_);
   }
 
