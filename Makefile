@@ -36,7 +36,7 @@ help:
 	@echo "make gpu-bench-axes  build/gpu-axes/, the same for permutations of axes: TTC's shapes, high ranks, primes, channels, skinny, odd, views, small"
 	@echo "make gpu-bench-bits  build/gpu-bits/, the same for elements smaller than a byte"
 	@echo "make gpu-bench-rows  build/gpu-rows/, the same for rows that are taken, put, added and routed"
-	@echo "make gpu-bench-shards  build/gpu-shards/, the same for arrays over several GPUs, by stores and by NCCL"
+	@echo "make gpu-bench-shards  build/gpu-shards/, the same for arrays over several GPUs, meshes and lists of weights too, by stores and by NCCL"
 	@echo "make gpu-bench-swizzle  build/gpu-swizzle/, the same for convolutions and products from swizzles that were found"
 	@echo "make docs     the site, build/docs/html/index.html; make charts: its charts; make pictures: its drawings of plans"
 	@echo "make page-test  the site's planner against the command, and in a headless browser; installs emscripten and Chromium"

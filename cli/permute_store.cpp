@@ -34,7 +34,6 @@ void require_no_others(const PermuteOptions& options) {
   const std::string numbers = options.numbers.first_beside_dtype();
   const std::string given = first_given({{"a strided view", options.view.has_value()},
                                          {"--in-place", options.in_place},
-                                         {"--shards", options.shards},
                                          {"--devices", options.devices.is_given()},
                                          {"--map", !options.map.empty()},
                                          {"--plan-cache", !options.plan_cache.empty()},

@@ -278,7 +278,7 @@ struct ShardWays {
   /// run() takes one array, in which the output replaces the input. Both have to have one size.
   bool in_place = false;
   /// Most memory beside the parts, of each rank: where packing and unpacking need more, every message goes in
-  /// as many rounds as that takes. For host arrays and permutations of axes. 0: no bound.
+  /// as many rounds as that takes. For permutations of axes, and all that needs no more. 0: no bound.
   std::uint64_t memory_bytes = 0;
 };
 

@@ -104,10 +104,12 @@ class MpiCommunicator : public Communicator {
     };
     if (std::all_of(said.begin(), said.end(), is_short)) {
       std::vector<std::string> all;
+      all.reserve(said.size());
       for (const Word& each : said) all.emplace_back(each.text.data(), static_cast<std::size_t>(each.length));
       return all;
     }
     std::vector<int> lengths;
+    lengths.reserve(said.size());
     for (const Word& each : said) lengths.push_back(each.length);
     std::vector<int> offsets(lengths.size(), 0);
     for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] = offsets[i - 1] + lengths[i - 1];
