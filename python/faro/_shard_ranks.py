@@ -101,7 +101,7 @@ class OfGroup:
                 return [each[8 : 8 + size] for each, size in zip(rows, sizes)]
             room = max(sizes)
 
-    def device_plan(self, plan: Any, device: int) -> Any:
+    def device_plan(self, plan: Any, device: int, memory: int) -> Any:
         """The plan over GPUs that store at each other or talk by NCCL; None where this group has none. Collective."""
         if self._nccl is None:
             self._nccl = False
@@ -116,7 +116,7 @@ class OfGroup:
                     self._nccl = _faro.nccl_ranks(self.ranks, self.rank, device, gather)
                 except _errors.FaroDeviceError as error:  # on all ranks alike
                     self.why = str(error)
-        return self._nccl.plan(plan._handle, True) if self._nccl else None
+        return self._nccl.plan(plan._handle, memory) if self._nccl else None
 
 
 of_groups: "weakref.WeakKeyDictionary[Any, OfGroup]" = weakref.WeakKeyDictionary()

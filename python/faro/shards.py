@@ -136,19 +136,20 @@ class ShardedPlan:
     """
 
     def __init__(self, by: "str | maps.Map", comm: Any, *, shape: Sequence[int] = (), itemsize: int,
-                 cut_in: str = "axis(0)", cut_out: str = "axis(0)", threads: int = 0):
+                 cut_in: str = "axis(0)", cut_out: str = "axis(0)", threads: int = 0, memory: int = 0):
         self._comm = _shard_ranks.communicator(comm)
         self._threads = threads
         self._passes: dict[tuple[bool, int | None], Any] = {}
         self._on_devices: dict[int, Any] = {}  # None: by messages of the group's own
 
         def make() -> ShardPlan:
+            self.memory = _run.whole(memory, "plan shards", "memory", 0)
             return ShardPlan(by, shape=shape, itemsize=itemsize, ranks=self._comm.ranks, rank=self._comm.rank,
                              cut_in=cut_in, cut_out=cut_out)
 
         self.plan: ShardPlan = _shard_ranks.together(self._comm, make)
         said = by if isinstance(by, str) else by.text
-        asked = f"{said} of shape {self.plan.shape}, {itemsize} bytes, {cut_in} -> {cut_out}"
+        asked = f"{said} of shape {self.plan.shape}, {itemsize} bytes, {cut_in} -> {cut_out}, {self.memory} bytes of memory"
         others = self._comm.gather(asked)
         for rank, theirs in enumerate(others):
             if theirs != others[0]:
@@ -222,13 +223,17 @@ class ShardedPlan:
 
     def _parts(self, array: _arrays.Array, target: Any, operation: str) -> Any:
         pack, unpack = self._pass(False, array.device), self._pass(True, array.device)
+        beside = (self.plan.in_bytes if pack is not None else 0) + (self.plan.out_bytes if unpack is not None else 0)
+        if self.memory and beside > self.memory:
+            refuse(operation, f"{beside} bytes that rank {self.plan.rank} needs beside its parts", f"memory= of {self.memory} at most",
+                   "rounds of messages that need less are of tensors on GPUs over a group with NCCL")
         packed = _Part(array, operation) if pack is None else _Part.new(array, self.plan.in_bytes, operation)
         received = _Part(target, operation) if unpack is None else _Part.new(array, self.plan.out_bytes, operation)
         return pack, unpack, packed, received
 
     def _device_plan(self, device: int) -> Any:
         if device not in self._on_devices:
-            self._on_devices[device] = self._comm.kept.device_plan(self.plan, device)
+            self._on_devices[device] = self._comm.kept.device_plan(self.plan, device, self.memory)
         return self._on_devices[device]
 
     def _shape_of(self, out: Any, array: _arrays.Array, operation: str) -> tuple[int, ...]:
@@ -245,17 +250,19 @@ class ShardedPlan:
 
 
 def plan(by: "str | maps.Map", comm: Any = None, *, shape: Sequence[int] = (), itemsize: int, cut_in: str = "axis(0)",
-         cut_out: str = "axis(0)", threads: int = 0) -> ShardedPlan:
+         cut_out: str = "axis(0)", threads: int = 0, memory: int = 0) -> ShardedPlan:
     """Plans a map, or its text, of an array of ``shape`` that the ranks of ``comm`` hold. Collective.
 
+    ``memory``: the most bytes that a rank may need beside its parts, 0 without a bound. Between GPUs over a group with NCCL messages then
+    go in as many rounds as that takes; others are refused, when they are called, where the parts' passes need more.
     Raises FaroValueError for cuts that do not fit the array or the map, for ranks that ask for different things, and
     what ``faro.plan`` raises; on all ranks alike.
     """
-    return ShardedPlan(by, comm, shape=shape, itemsize=itemsize, cut_in=cut_in, cut_out=cut_out, threads=threads)
+    return ShardedPlan(by, comm, shape=shape, itemsize=itemsize, cut_in=cut_in, cut_out=cut_out, threads=threads, memory=memory)
 
 
 def permute(x: Any, by: "str | maps.Map", comm: Any = None, *, shape: Sequence[int] = (), cut_in: str = "axis(0)",
-            cut_out: str = "axis(0)", **change: Any) -> Any:
+            cut_out: str = "axis(0)", memory: int = 0, **change: Any) -> Any:
     """This rank's part of the permuted array, of its part ``x``: ``plan`` and a call of it.
 
     The keywords of ``Change``, ``dtype``, ``scale`` and others, change its numbers: before they are sent where that makes them narrower and
@@ -265,17 +272,17 @@ def permute(x: Any, by: "str | maps.Map", comm: Any = None, *, shape: Sequence[i
     x = _kinds.read(x, "run shards")
     if change:
         first = _changes_first(x, change)
-        moved = permute(_changed(x, change) if first else x, by, comm, shape=shape, cut_in=cut_in, cut_out=cut_out)
+        moved = permute(_changed(x, change) if first else x, by, comm, shape=shape, cut_in=cut_in, cut_out=cut_out, memory=memory)
         return moved if first else _changed(moved, change)
     width = _arrays.describe(x).itemsize
 
     def make() -> ShardedPlan:
-        return plan(by, comm, shape=shape, itemsize=width, cut_in=cut_in, cut_out=cut_out)
+        return plan(by, comm, shape=shape, itemsize=width, cut_in=cut_in, cut_out=cut_out, memory=memory)
 
     ranks = _shard_ranks.communicator(comm)
     if not isinstance(ranks, _shard_ranks.OfTorch) or not isinstance(by, str):
         return make()(x)
-    asked, kept = (by, tuple(shape), width, cut_in, cut_out), ranks.kept.plans
+    asked, kept = (by, tuple(shape), width, cut_in, cut_out, memory), ranks.kept.plans
     # One word says what is asked, whether its plan is kept, and how it goes with this part.
     known = kept.get(asked)
     prepared, told = _shard_ranks.outcome(lambda: None if known is None else known._prepared(x, None))
@@ -356,19 +363,19 @@ def _is_dtensor(x: Any) -> bool:
 
 
 def redistribute(x: Any, *, to: Any, axes: Any = None, source: Any = None, shape: Sequence[Any] = (), comm: Any = None,
-                 **change: Any) -> Any:
+                 memory: int = 0, **change: Any) -> Any:
     """The array in another distribution, its axes in another order where ``axes`` is given, as numpy.transpose takes them.
 
     ``x``: this rank's part of an array of ``shape``, which lies as ``source`` says, a ``faro.distributions.Distribution`` or its text; ``to``
     says how the result lies, of the permuted axes. Or ``x`` is a DTensor, and ``to`` the placements of the result over the same mesh: the
     result is a DTensor. Or ``x`` is a list of these, as the weights of a model, of parts or of DTensors, and each of the others a list of as
-    many, or None: the result is a list, and the ranks meet once for all (``run_all``). The keywords of ``Change`` change the numbers of all,
+    many, or None: the result is a list, and the ranks meet once for all (``run_all``). ``memory``: as of ``plan``, of each array. The keywords of ``Change`` change the numbers of all,
     as those of ``permute``. Collective over ``comm``; every rank's mesh is among the ranks of ``comm``. Raises FaroUnsupportedError for
     Partial.
     """
     if not isinstance(x, (list, tuple)):
         asked, finished = _redistribution(x, to, axes, source, shape)
-        return finished(permute(asked.part, asked.text, comm, cut_in=asked.before, cut_out=asked.after, **change))
+        return finished(permute(asked.part, asked.text, comm, cut_in=asked.before, cut_out=asked.after, memory=memory, **change))
     count = len(x)
     given = [[None] * count if each is None else each for each in (to, axes, source, shape or None)]
     if any(not isinstance(each, (list, tuple)) or len(each) != count for each in given):
@@ -380,9 +387,9 @@ def redistribute(x: Any, *, to: Any, axes: Any = None, source: Any = None, shape
     all_asked = tuple((*asked[1:], _arrays.describe(_kinds.read(asked.part, "run shards")).itemsize) for asked, _ in works)
 
     def make() -> list[ShardedPlan]:
-        return [plan(text, comm, itemsize=width, cut_in=before, cut_out=after) for text, before, after, width in all_asked]
+        return [plan(text, comm, itemsize=width, cut_in=before, cut_out=after, memory=memory) for text, before, after, width in all_asked]
 
-    plans = _kept_or_made(ranks.kept.lists, ranks, all_asked, make, 1) if isinstance(ranks, _shard_ranks.OfTorch) else make()
+    plans = _kept_or_made(ranks.kept.lists, ranks, (*all_asked, memory), make, 1) if isinstance(ranks, _shard_ranks.OfTorch) else make()
     parts = run_all(plans, [asked.part for asked, _ in works])
     if change:
         parts = [part if now else _changed(part, change) for now, part in zip(first, parts)]

@@ -126,10 +126,10 @@ void bind_shards(nb::module_& module) {
   nb::class_<NcclRanks>(module, "NcclRanks")
       .def(
           "plan",
-          [](const NcclRanks& self, const ShardPlanHandle& plan, bool stores) {
+          [](const NcclRanks& self, const ShardPlanHandle& plan, std::uint64_t memory_bytes) {
             return made_unlocked<ShardedHandle>([&](faro_sharded_plan** sharded) {
               return faro_sharded_plan_create(plan.plan.get(), self.communicator.get(), nullptr,
-                                              stores ? 0 : 1, sharded);
+                                              0, memory_bytes, sharded);
             });
           },
           nb::keep_alive<0, 1>());

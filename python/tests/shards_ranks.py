@@ -90,6 +90,13 @@ def each_refusal(gather, comm, rank):
     other = "roll(100, 3)" if rank == 0 else "roll(100, 4)"
     assert "rank 1 with roll(100, 4)" in refused(lambda: faro.shards.plan(other, comm, itemsize=8))
     assert "axis 5" in refused(lambda: faro.shards.plan("roll(100, 3)", comm, itemsize=8, cut_in="axis(5)"))
+    assert "memory" in refused(lambda: faro.shards.plan("roll(100, 3)", comm, itemsize=8, memory=-1))
+    assert "rank 1 with roll(100, 3)" in refused(lambda: faro.shards.plan("roll(100, 3)", comm, itemsize=8, memory=rank + 8))
+    whole = np.arange(84.0).reshape(12, 7)
+    bounded = [faro.shards.plan("transpose", comm, shape=(12, 7), itemsize=8, memory=bytes_beside) for bytes_beside in (8, 2000)]
+    turned = parts_of(whole, "axis(0)", bounded[0].plan.ranks)[rank]
+    assert "bytes that rank 0 needs beside its parts" in refused(lambda: bounded[0](turned))
+    assert np.array_equal(bounded[1](turned), parts_of(whole.T.copy(), "axis(0)", bounded[0].plan.ranks)[rank])
     once = faro.shards.permute(part, "roll(100, 3)", comm)  # whose plan is kept
     assert "rank 1 with roll(100, 4)" in refused(lambda: faro.shards.permute(part, other, comm))
     for shift in (4, 5, 6, 7, 3):  # more than are kept
@@ -249,7 +256,14 @@ def torch_rank(rank, ranks, backend, port):
         return words
 
     all_tensor_types(ranks, rank, device)
-    if not on_gpu:
+    if on_gpu:
+        whole = torch.arange(96 * 200 * 8, device=device).reshape(96, 200, 8)
+        source, to = f"mesh {ranks}; axis 0 over 0", f"mesh {ranks}; axis 1 over 0"
+        for memory in (0, 1 << 16):  # by messages, it needs rounds
+            part = whole.tensor_split(ranks)[rank].contiguous()
+            out = faro.shards.redistribute(part, to=to, axes=(2, 1, 0), source=source, shape=whole.shape, memory=memory)
+            assert torch.equal(out, whole.permute(2, 1, 0).tensor_split(ranks, 1)[rank])
+    else:
         if ranks > 1:
             each_refusal(gather, dist.group.WORLD, rank)
         all_types(dist.group.WORLD, ranks, rank)

@@ -301,15 +301,15 @@ faro_status faro_communicator_nccl(const faro_words* words, int device, double s
 void faro_communicator_destroy(faro_communicator* communicator) { delete communicator; }
 
 faro_status faro_sharded_plan_create(const faro_shard_plan* plan, faro_communicator* communicator,
-                                     const faro_options* options, int without_stores,
+                                     const faro_options* options, int without_stores, uint64_t memory_bytes,
                                      faro_sharded_plan** sharded) {
   return guarded([&] {
     require_argument(plan, kShardedPlan, "plan");
     require_argument(communicator, kShardedPlan, "communicator");
     require_argument(sharded, kShardedPlan, "sharded");
-    *sharded = new faro_sharded_plan{faro::ShardedPlan(plan->plan, communicator->ranks,
-                                                       faro::capi::plan_options(options),
-                                                       faro::ShardWays{.stores = without_stores == 0})};
+    *sharded = new faro_sharded_plan{
+        faro::ShardedPlan(plan->plan, communicator->ranks, faro::capi::plan_options(options),
+                          {.stores = without_stores == 0, .memory_bytes = memory_bytes})};
   });
 }
 
@@ -356,7 +356,8 @@ faro_status faro_sharded_plan_explain(const faro_sharded_plan* sharded, char** t
 
 faro_status faro_sharded_arithmetic_create(const faro_shard_plan* plan, const faro_arithmetic* arithmetic,
                                            faro_communicator* communicator, const faro_options* options,
-                                           int without_stores, faro_sharded_arithmetic** sharded) {
+                                           int without_stores, uint64_t memory_bytes,
+                                           faro_sharded_arithmetic** sharded) {
   return guarded([&] {
     require_argument(plan, kShardedArithmetic, "plan");
     require_argument(arithmetic, kShardedArithmetic, "arithmetic");
@@ -367,7 +368,7 @@ faro_status faro_sharded_arithmetic_create(const faro_shard_plan* plan, const fa
     *sharded = new faro_sharded_arithmetic{
         .plan = faro::ShardedArithmetic(plan->plan.problem(), made, communicator->ranks,
                                         faro::capi::plan_options(options),
-                                        faro::ShardWays{.stores = without_stores == 0}),
+                                        {.stores = without_stores == 0, .memory_bytes = memory_bytes}),
         .adds = made.addend.has_value()};
   });
 }
