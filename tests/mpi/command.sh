@@ -96,6 +96,7 @@ done
 ranks 4 "$FARO" permute 'axes(2 0 1)' floats.npy shared.npy --mesh 2x2 --from 'axis 0 over 0' --to 'axis 1 over 1' --dtype bfloat16 --verify || fail "a mesh: $(cat stderr.txt)"
 "$FARO" permute 'axes(2 0 1)' floats.npy alone.npy --dtype bfloat16 --quiet
 cmp alone.npy shared.npy || fail "bfloat16 by a mesh is another file"
+rm shared.npy
 ranks 2 "$FARO" permute 'axes(2 0 1)' floats.npy shared.npy --shards --add power.npy && fail "an array of another shape was added"
 grep -q 'shape' stderr.txt || fail "of what is added nothing was told: $(cat stderr.txt)"
 # Also what no rank could read, and what only one was asked for: nobody waits for a rank that is gone.
