@@ -485,7 +485,8 @@ constexpr void read_box(Memory& memory, const AxesBoxParams& p, std::uint32_t th
   if constexpr (shape.ragged) {
     load_ragged_box<shape>(memory, p, kept_ragged_box(memory, p.common), thread);
   } else {
-    load_box<shape>(memory, p, box_reader<shape>(p, thread), kept_origin(memory, p));
+    const BoxReader<shape> lane = box_reader<shape>(p, thread);
+    if (lane.group < p.in.groups) load_box<shape>(memory, p, lane, kept_origin(memory, p));
   }
 }
 template <BoxShape shape, device::Memory Memory>
@@ -493,7 +494,8 @@ constexpr void write_box(Memory& memory, const AxesBoxParams& p, std::uint32_t t
   if constexpr (shape.ragged) {
     store_ragged_box<shape>(memory, p, kept_ragged_box(memory, p.common), thread);
   } else {
-    store_box<shape>(memory, p, BoxWriter<shape>(p, thread), thread, kept_origin(memory, p));
+    const BoxWriter<shape> lane(p, thread);
+    if (lane.group < p.out.groups) store_box<shape>(memory, p, lane, thread, kept_origin(memory, p));
   }
 }
 

@@ -33,9 +33,8 @@
 // Masks are data, so no code depends on the map; steps whose masks are zero are left out by all threads.
 // Instructions bound these kernels, not bytes: at the rate of a copy an H200 has some 60 for a word.
 //
-//     lane-instructions a word of bits: 8 transpose it, steps of F or G 5 each, P 1 for each bit of b that
-//     tells bytes apart, 4 for others. What the place of a thread or block in the array adds to i goes
-//     with F.
+//     lane-instructions a word of bits: 8 transpose it, a step of F or G 1 for each bit of i it adds to, one of
+//     P 1 or 4 for each bit of b.
 #pragma once
 
 #include <cstddef>
@@ -55,8 +54,6 @@ struct WordExchange {
   std::uint32_t turned[kMostWordIndexBits];  // bit i of [a]: whether word i changes places with bit a in it
   std::uint32_t before[kMostWordIndexBits];  // [t]: bits that words i and i + 2^t exchange, at first
   std::uint32_t after[kMostWordIndexBits];   // the same when the square is transposed
-  bool is_sheared_before;                    // whether there are any, or numbers are shifted then
-  bool is_sheared_after;
 };
 
 /// Where a thread exchanges words in registers: between two trips through shared memory, or on the one way
@@ -101,12 +98,13 @@ struct PackedAffineParams {
   std::uint8_t block_place[kBlockDigits][kBlockDigitValues];  // what the block's number adds, by its digits
   std::uint32_t complement_place;                             // and all of them
   // Of squares, and of the inverse where they are stored: where in the input bit k of a group's number and
-  // bit t of a word's lead, in bytes, but for the components of vectors; bit w of [t]: bit t of the component
-  // that word w is; what bit a of a block's places adds to addresses.
+  // bit t of a word's lead, in bytes, but for the components of vectors; those of the words; what bit a of a
+  // block's places adds to addresses; whether words are renumbered at all.
   std::uint64_t group_source[kMaxThreadBits + kMostVectorWordBits];
   std::uint64_t word_source[kMostWordIndexBits];
-  std::uint32_t word_component[kMostVectorWordBits];
+  std::uint8_t word_component[kMostWordIndexBits];
   std::uint32_t place_address[kMostWordIndexBits];
+  std::uint32_t is_renumbered;
   bool is_plain;  // squares are transposed, and that is all
 };
 static_assert(sizeof(PackedAffineParams) <= 4096, "kernel parameters are at most 4 KiB");
@@ -188,39 +186,51 @@ constexpr void turn_words(std::uint32_t (&words)[1 << q], const WordExchange& ex
   }
 }
 
-// Numbers of words are shifted by `place`, too.
 template <int q>
-constexpr void shear_words(std::uint32_t (&words)[1 << q], const std::uint32_t (&masks)[kMostWordIndexBits],
-                           std::uint32_t place = 0) {
+constexpr void shear_words(std::uint32_t (&words)[1 << q], const std::uint32_t (&masks)[kMostWordIndexBits]) {
   FARO_UNROLL
   for (int t = 0; t < q; ++t) {
-    const std::uint32_t mask = masks[t] ^ (0U - (place >> t & 1));
+    const std::uint32_t mask = masks[t];
+    if (mask == 0) continue;
     each_pair<q>(words, t,
                  [&](std::uint32_t& low, std::uint32_t& high) { exchange_masked(low, high, mask); });
   }
 }
 
+// Word i goes to i ^ place.
+template <int q>
+constexpr void renumber_words(std::uint32_t (&words)[1 << q], std::uint32_t place) {
+  FARO_UNROLL
+  for (int t = 0; t < q; ++t) {
+    const bool exchange = (place >> t & 1) != 0;
+    each_pair<q>(words, t, [&](std::uint32_t& low, std::uint32_t& high) {
+      const std::uint32_t a = low;
+      low = exchange ? high : a;
+      high = exchange ? a : high;
+    });
+  }
+}
+
 }  // namespace detail
 
-/// The three steps. Word i holds what is numbered i ^ place, and becomes i ^ to_come before bits of two words
-/// change places.
+/// The three steps. Word i holds what is numbered i ^ place.
 template <int q>
 constexpr void exchange_in_registers(std::uint32_t (&words)[1 << q], const WordExchange& exchange,
-                                     std::uint32_t place, std::uint32_t to_come = 0) {
+                                     std::uint32_t place) {
   detail::turn_words<q>(words, exchange, place);
-  if (exchange.is_sheared_before) detail::shear_words<q>(words, exchange.before, to_come);
+  detail::shear_words<q>(words, exchange.before);
   detail::transpose_words<q>(words);
-  if (exchange.is_sheared_after) detail::shear_words<q>(words, exchange.after);
+  detail::shear_words<q>(words, exchange.after);
 }
 
 /// And back.
 template <int q>
 constexpr void exchange_back_in_registers(std::uint32_t (&words)[1 << q], const WordExchange& exchange,
-                                          std::uint32_t to_come) {
-  if (exchange.is_sheared_after) detail::shear_words<q>(words, exchange.after);
+                                          std::uint32_t place) {
+  detail::shear_words<q>(words, exchange.after);
   detail::transpose_words<q>(words);
-  if (exchange.is_sheared_before) detail::shear_words<q>(words, exchange.before, to_come);
-  detail::turn_words<q>(words, exchange, 0);
+  detail::shear_words<q>(words, exchange.before);
+  detail::turn_words<q>(words, exchange, place);
 }
 
 /// What a block adds to places in words.
@@ -274,34 +284,34 @@ namespace detail {
 template <PackedAffineShape shape, typename Vector>
 constexpr void exchange_components(Vector (&vectors)[1 << shape.word_index_bits],
                                    const PackedAffineParams& params) {
+  if (params.is_renumbered == 0) return;
   FARO_UNROLL
-  for (int t = 0; t < shape.words.vector_bits; ++t) {
-    const std::uint32_t others = params.word_component[t];
-    if (others == 0) continue;
-    FARO_UNROLL
-    for (int w = 0; w < 1 << shape.word_index_bits; ++w)
-      device::exchange_units<0>(vectors[w], (others >> w & 1) << t);
+  for (int w = 0; w < 1 << shape.word_index_bits; ++w) {
+    device::exchange_units<0>(vectors[w], select_xor<shape.word_index_bits, std::uint8_t>(
+                                              params.word_component, static_cast<std::uint32_t>(w)));
   }
 }
 
-// Calls f(k, place, address) for a thread's squares, the components of its vectors: what is added to the
-// numbers of their words, and address(w), where word w is in shared memory.
-template <PackedAffineShape shape, typename F>
-constexpr void each_square(const PackedAffineParams& params, std::uint64_t block, std::uint32_t thread,
-                           const F& f) {
+// What is added to the numbers of words, and where word 0 is in shared memory.
+struct ThreadSquares {
+  std::uint32_t place = 0;
+  std::uint32_t address = 0;
+};
+template <PackedAffineShape shape>
+constexpr ThreadSquares thread_squares(const PackedAffineParams& params, std::uint64_t block,
+                                       std::uint32_t thread) {
   constexpr int v = shape.words.vector_bits;
   const std::uint32_t of_block = block_place(params, block);
-  const std::uint32_t place = of_block ^ select_xor<shape.words.thread_bits>(params.group_place + v, thread);
-  const std::uint32_t first = select_xor<shape.words.thread_bits>(params.group_word + v, thread) ^
-                              select_xor<shape.word_index_bits>(params.place_address, of_block);
-  FARO_UNROLL
-  for (std::uint32_t k = 0; k < shape.words.components(); ++k) {
-    const std::uint32_t of_square = first ^ select_xor<v>(params.group_word, k);
-    f(k, place ^ select_xor<v>(params.group_place, k), [&](int w) {
-      return of_square ^
-             select_xor<shape.word_index_bits>(params.word_address, static_cast<std::uint32_t>(w));
-    });
-  }
+  return {of_block ^ select_xor<shape.words.thread_bits>(params.group_place + v, thread),
+          select_xor<shape.words.thread_bits>(params.group_word + v, thread) ^
+              select_xor<shape.word_index_bits>(params.place_address, of_block)};
+}
+template <PackedAffineShape shape>
+constexpr ThreadSquares square(const PackedAffineParams& params, const ThreadSquares& of_thread,
+                               std::uint32_t component) {
+  constexpr int v = shape.words.vector_bits;
+  return {of_thread.place ^ select_xor<v>(params.group_place, component),
+          of_thread.address ^ select_xor<v>(params.group_word, component)};
 }
 
 }  // namespace detail
@@ -319,19 +329,27 @@ constexpr void load_squares(Memory& memory, const PackedAffineParams& params, st
         device::kInput, source(static_cast<std::uint32_t>(w)));
   }
   if constexpr (!plain) detail::exchange_components<shape>(vectors, params);
-  detail::each_square<shape>(params, block, thread,
-                             [&](std::uint32_t k, std::uint32_t place, const auto& address) {
-                               std::uint32_t words[1 << q];
-                               FARO_UNROLL
-                               for (int w = 0; w < 1 << q; ++w) words[w] = vectors[w].unit[k];
-                               if constexpr (plain)
-                                 detail::transpose_words<q>(words);
-                               else
-                                 exchange_in_registers<q>(words, params.exchange, 0, place);
-                               FARO_UNROLL
-                               for (int w = 0; w < 1 << q; ++w)
-                                 memory.template store_shared<4>(address(w), device::Packet<4>{{words[w]}});
-                             });
+  const detail::ThreadSquares of_thread = detail::thread_squares<shape>(params, block, thread);
+  FARO_UNROLL
+  for (int k = 0; k < shape.words.components(); ++k) {
+    const detail::ThreadSquares square =
+        detail::square<shape>(params, of_thread, static_cast<std::uint32_t>(k));
+    std::uint32_t words[1 << q];
+    FARO_UNROLL
+    for (int w = 0; w < 1 << q; ++w) words[w] = vectors[w].unit[k];
+    if constexpr (plain) {
+      detail::transpose_words<q>(words);
+    } else {
+      if (params.is_renumbered != 0) detail::renumber_words<q>(words, square.place);
+      exchange_in_registers<q>(words, params.exchange, square.place);
+    }
+    FARO_UNROLL
+    for (int w = 0; w < 1 << q; ++w) {
+      memory.template store_shared<4>(
+          square.address ^ select_xor<q>(params.word_address, static_cast<std::uint32_t>(w)),
+          device::Packet<4>{{words[w]}});
+    }
+  }
 }
 
 /// The same backwards: word w goes target(w) into the output.
@@ -340,19 +358,28 @@ constexpr void store_squares(Memory& memory, const PackedAffineParams& params, s
                              std::uint32_t thread, const Target& target) {
   constexpr int q = shape.word_index_bits;
   device::Packet<shape.words.vector_bytes()> vectors[1 << q];
-  detail::each_square<shape>(params, block, thread,
-                             [&](std::uint32_t k, std::uint32_t place, const auto& address) {
-                               std::uint32_t words[1 << q];
-                               FARO_UNROLL
-                               for (int w = 0; w < 1 << q; ++w)
-                                 words[w] = memory.template load_shared<4>(address(w)).unit[0];
-                               if constexpr (plain)
-                                 detail::transpose_words<q>(words);
-                               else
-                                 exchange_back_in_registers<q>(words, params.exchange, place);
-                               FARO_UNROLL
-                               for (int w = 0; w < 1 << q; ++w) vectors[w].unit[k] = words[w];
-                             });
+  const detail::ThreadSquares of_thread = detail::thread_squares<shape>(params, block, thread);
+  FARO_UNROLL
+  for (int k = 0; k < shape.words.components(); ++k) {
+    const detail::ThreadSquares square =
+        detail::square<shape>(params, of_thread, static_cast<std::uint32_t>(k));
+    std::uint32_t words[1 << q];
+    FARO_UNROLL
+    for (int w = 0; w < 1 << q; ++w) {
+      words[w] = memory
+                     .template load_shared<4>(
+                         square.address ^ select_xor<q>(params.word_address, static_cast<std::uint32_t>(w)))
+                     .unit[0];
+    }
+    if constexpr (plain) {
+      detail::transpose_words<q>(words);
+    } else {
+      exchange_back_in_registers<q>(words, params.exchange, square.place);
+      if (params.is_renumbered != 0) detail::renumber_words<q>(words, square.place);
+    }
+    FARO_UNROLL
+    for (int w = 0; w < 1 << q; ++w) vectors[w].unit[k] = words[w];
+  }
   if constexpr (!plain) detail::exchange_components<shape>(vectors, params);
   FARO_UNROLL
   for (int w = 0; w < 1 << q; ++w) {

@@ -30,7 +30,7 @@ Matrix turning(const SquareMap& map) {
   Subspace told = Subspace::span(q, map.c_of_i.column_span());
   Matrix turns = Matrix::zero(q, q);
   std::size_t next = 0;
-  for (int a = q - 1; a >= 0 && next < untold.basis().size(); --a) {  // bytes are moved at once
+  for (int a = 0; a < q && next < untold.basis().size(); ++a) {
     if (!told.insert(map.c_of_b.column(a))) continue;
     const int pivot = f2::leading_bit(untold.basis()[next++]);
     turns.set_column(pivot, turns.column(pivot) | f2::unit(a));
@@ -128,8 +128,6 @@ PackedWordMap word_map(const Matrix& local, int q, bool squares, const std::vect
     }
     made.exchange.before[a] = mask_of(map.c_of_b, a);
     made.exchange.after[a] = mask_of(after, a);
-    made.exchange.is_sheared_before |= made.exchange.before[a] != 0;
-    made.exchange.is_sheared_after |= made.exchange.after[a] != 0;
   }
   made.stored = after;
 
@@ -248,34 +246,28 @@ void make_squares(PackedAffineParams& params, const PackedWordMap& map, const la
            << kWordBytesBits;
   };
   const auto address = [&](Word word) { return layout(static_cast<std::uint32_t>(word)) << kWordBytesBits; };
-  std::uint32_t places = params.complement_place;
   for (std::size_t k = 0; k < map.groups.size(); ++k) {
     params.group_source[k] = source(map.groups[k] >> q);
     params.group_word[k] = address(slots_of(map, local, map.groups[k], q).written);
-    places |= params.group_place[k];
+    params.is_renumbered |= params.group_place[k];
   }
   for (int t = 0; t < q; ++t) {
     const auto place = static_cast<std::size_t>(t);
     params.word_source[t] = source(map.words[place] >> q);
+    params.word_component[t] = static_cast<std::uint8_t>(map.words[place] >> q & in_vector);
+    params.is_renumbered |= params.word_component[t];
     params.word_address[t] = address(map.words[place] >> q);
     params.place_address[t] = address(f2::combine(map.words.data(), map.stored.column(t)) >> q);
   }
-  std::uint32_t components = 0;
-  for (Word w = 0; w < f2::unit(q); ++w) {
-    const Word component = f2::combine(map.words.data(), w) >> q & in_vector;
-    for (int t = 0; t < shape.words.vector_bits; ++t)
-      params.word_component[t] |= static_cast<std::uint32_t>(f2::bit(component, t)) << w;
-    components |= static_cast<std::uint32_t>(component);
-  }
   for (const auto& digit : params.block_place) {
-    for (const std::uint8_t place : digit) places |= place;
+    for (const std::uint8_t place : digit) params.is_renumbered |= place;
   }
+  params.is_renumbered |= params.complement_place;
   const auto all_zero = [](const auto& masks) {
     return std::all_of(std::begin(masks), std::end(masks), [](std::uint32_t mask) { return mask == 0; });
   };
-  params.exchange.is_sheared_before |= places != 0;
-  params.is_plain = components == 0 && all_zero(params.exchange.turned) &&
-                    !params.exchange.is_sheared_before && !params.exchange.is_sheared_after;
+  params.is_plain = params.is_renumbered == 0 && all_zero(params.exchange.turned) &&
+                    all_zero(params.exchange.before) && all_zero(params.exchange.after);
   for (std::uint32_t& read : params.tile.read_address) read <<= kWordBytesBits;
   for (std::uint64_t& row : params.tile.target_row) row <<= kWordBytesBits;
 }

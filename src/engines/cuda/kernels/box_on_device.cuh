@@ -22,11 +22,13 @@ __device__ void move_box(CopyingMemory& memory, const kernels::AxesBoxParams& pa
     // What depends on the thread alone is worked out while it waits.
     const auto reader = kernels::box_reader<shape>(params, threadIdx.x);
     __syncthreads();
-    kernels::load_box<shape>(memory, params, reader, kernels::kept_origin(memory, params));
+    if (reader.group < params.in.groups)
+      kernels::load_box<shape>(memory, params, reader, kernels::kept_origin(memory, params));
     const kernels::BoxWriter<shape> writer(params, threadIdx.x);
     CopyingMemory::wait();
     __syncthreads();
-    kernels::store_box<shape>(memory, params, writer, threadIdx.x, kernels::kept_origin(memory, params));
+    if (writer.group < params.out.groups)
+      kernels::store_box<shape>(memory, params, writer, threadIdx.x, kernels::kept_origin(memory, params));
   }
 }
 
