@@ -40,7 +40,7 @@ class Group:
             ins.append(source.address)
             outs.append(target.address)
             self._keep.append((x, out))
-            self._shapes.append((source.shape, source.strides, source.itemsize, target.shape, target.strides))
+            self._shapes.append((*_laid(source), source.itemsize, *_laid(target)))
         self._first = first
         self._outs = [out for _, out in self._keep]
         self._device = None if first is None else first.device
@@ -75,7 +75,7 @@ class Group:
         for number, (x, out) in enumerate(zip(given, written)):
             try:
                 source, target = _arrays.describe(x), _arrays.describe(out, writable=True)
-                found = (source.shape, source.strides, source.itemsize, target.shape, target.strides)
+                found = (*_laid(source), source.itemsize, *_laid(target))
                 if found != self._shapes[number] or target.itemsize != source.itemsize:
                     refuse("group", f"arrays of shapes {source.shape} and {target.shape}, or other strides or widths",
                            f"{self._shapes[number][0]} and {self._shapes[number][3]} as the member was made with")
@@ -159,6 +159,11 @@ def _numbered(error: FaroError, number: int) -> NoReturn:
     """The same error with the member's number before what was got."""
     refuse(error.operation or "group", f"member {number}: {error.got or error}", error.wanted or "a member that can be planned", error.remedy,
            kind=type(error))
+
+
+def _laid(array: _arrays.Array) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The shape, and the strides of the axes along which there is a next element."""
+    return array.shape, tuple(stride if extent > 1 else 0 for extent, stride in zip(array.shape, array.strides))
 
 
 def _planned(x: Any, how: Any, out: Any) -> tuple[Any, _arrays.Array, _arrays.Array]:

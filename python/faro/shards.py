@@ -225,8 +225,7 @@ class ShardedPlan:
         pack, unpack = self._pass(False, array.device), self._pass(True, array.device)
         beside = (self.plan.in_bytes if pack is not None else 0) + (self.plan.out_bytes if unpack is not None else 0)
         if self.memory and beside > self.memory:
-            refuse(operation, f"{beside} bytes that rank {self.plan.rank} needs beside its parts", f"memory= of {self.memory} at most",
-                   "rounds of messages that need less are of tensors on GPUs over a group with NCCL")
+            refuse(operation, f"{beside} bytes that rank {self.plan.rank} needs beside its parts", f"memory= of {self.memory} at most, which only ranks of NCCL keep by rounds")
         packed = _Part(array, operation) if pack is None else _Part.new(array, self.plan.in_bytes, operation)
         received = _Part(target, operation) if unpack is None else _Part.new(array, self.plan.out_bytes, operation)
         return pack, unpack, packed, received

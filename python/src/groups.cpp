@@ -16,7 +16,7 @@
 namespace faro::python {
 namespace {
 
-// What the arrays of a member are, strides in bytes.
+// What the arrays of a member are, strides in bytes, 0 along axes of one element.
 struct MemberShape {
   std::vector<Py_ssize_t> shape;
   std::vector<Py_ssize_t> strides;
@@ -88,7 +88,7 @@ std::uintptr_t address_of_plain(nb::handle array, const ExchangeType& type, int 
   bool fits = is_exchanged(tensor) && device_of(tensor) == device && width_of(tensor) == width &&
               is_shape(shape, tensor.ndim, tensor.shape);
   for (std::size_t axis = 0; fits && axis < strides.size(); ++axis)
-    fits = tensor.strides[axis] * width == strides[axis];
+    fits = shape[axis] <= 1 || tensor.strides[axis] * width == strides[axis];
   return fits && is_plain(array.ptr(), type, tensor) ? reinterpret_cast<std::uintptr_t>(address_of(tensor))
                                                      : 0;
 }

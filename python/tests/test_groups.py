@@ -54,6 +54,13 @@ def test_drawn_groups(data):
         assert (got == wanted).all()
 
 
+def test_strides_along_axes_of_one_element_are_all_alike():
+    x, out = np.arange(12.0).reshape(1, 12)[:, ::2], np.zeros((6, 1))
+    group = faro.group([(x, (1, 0), out)])
+    other = np.lib.stride_tricks.as_strided(np.arange(12.0), (1, 6), (8, 16))
+    assert group.run([other], [np.zeros((6, 1))])[0].ravel().tolist() == x.ravel().tolist()
+
+
 def test_many_equal_arrays():
     xs = [np.full((3, 4), i, "i4") + np.arange(12, dtype="i4").reshape(3, 4) for i in range(500)]
     outs = np.zeros((500, 4, 3), "i4")

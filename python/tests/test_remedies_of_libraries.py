@@ -493,7 +493,7 @@ def _(told):
         same(plan(faro.ascontiguousarray(x)), faro.permute(x.numpy().copy(), "bit_reversal"))
 
 
-@trial("shards.py", "torch.distributed.init_process_group('cpu:gloo,cuda:nccl') carries both")
+@trial("_shard_ranks.py", "torch.distributed.init_process_group('cpu:gloo,cuda:nccl') carries both")
 def _(told):
     torch = torch_on_gpu()
     x = torch.arange(8.0)
