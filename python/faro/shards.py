@@ -225,7 +225,8 @@ class ShardedPlan:
         pack, unpack = self._pass(False, array.device), self._pass(True, array.device)
         beside = (self.plan.in_bytes if pack is not None else 0) + (self.plan.out_bytes if unpack is not None else 0)
         if self.memory and beside > self.memory:
-            refuse(operation, f"{beside} bytes that rank {self.plan.rank} needs beside its parts", f"memory= of {self.memory} at most, which only ranks of NCCL keep by rounds")
+            refuse(operation, f"{beside} bytes that rank {self.plan.rank} needs beside its parts",
+                   f"memory= of {self.memory} at most, which only ranks of NCCL keep by rounds")
         packed = _Part(array, operation) if pack is None else _Part.new(array, self.plan.in_bytes, operation)
         received = _Part(target, operation) if unpack is None else _Part.new(array, self.plan.out_bytes, operation)
         return pack, unpack, packed, received
@@ -368,8 +369,8 @@ def redistribute(x: Any, *, to: Any, axes: Any = None, source: Any = None, shape
     ``x``: this rank's part of an array of ``shape``, which lies as ``source`` says, a ``faro.distributions.Distribution`` or its text; ``to``
     says how the result lies, of the permuted axes. Or ``x`` is a DTensor, and ``to`` the placements of the result over the same mesh: the
     result is a DTensor. Or ``x`` is a list of these, as the weights of a model, of parts or of DTensors, and each of the others a list of as
-    many, or None: the result is a list, and the ranks meet once for all (``run_all``). ``memory``: as of ``plan``, of each array. The keywords of ``Change`` change the numbers of all,
-    as those of ``permute``. Collective over ``comm``; every rank's mesh is among the ranks of ``comm``. Raises FaroUnsupportedError for
+    many, or None: the result is a list, and the ranks meet once for all (``run_all``). ``memory``: as of ``plan``, of each array. The
+    keywords of ``Change`` change the numbers of all, as those of ``permute``. Collective over ``comm``; every rank's mesh is among the ranks of ``comm``. Raises FaroUnsupportedError for
     Partial.
     """
     if not isinstance(x, (list, tuple)):
