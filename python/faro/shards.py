@@ -370,8 +370,8 @@ def redistribute(x: Any, *, to: Any, axes: Any = None, source: Any = None, shape
     says how the result lies, of the permuted axes. Or ``x`` is a DTensor, and ``to`` the placements of the result over the same mesh: the
     result is a DTensor. Or ``x`` is a list of these, as the weights of a model, of parts or of DTensors, and each of the others a list of as
     many, or None: the result is a list, and the ranks meet once for all (``run_all``). ``memory``: as of ``plan``, of each array. The
-    keywords of ``Change`` change the numbers of all, as those of ``permute``. Collective over ``comm``; every rank's mesh is among the ranks of ``comm``. Raises FaroUnsupportedError for
-    Partial.
+    keywords of ``Change`` change the numbers of all, as those of ``permute``. Collective over ``comm``; every rank's mesh is among the ranks
+    of ``comm``. Raises FaroUnsupportedError for Partial.
     """
     if not isinstance(x, (list, tuple)):
         asked, finished = _redistribution(x, to, axes, source, shape)
