@@ -217,7 +217,7 @@ struct MovePackedMatrix : PackedMatrixParams {
 
   // Whether the word and those two sectors before and behind it are the row's.
   static constexpr bool is_inside_row(std::int64_t word, std::int64_t row_bits) {
-    constexpr std::int64_t kApart = 2 * kSectorWords;
+    constexpr std::int64_t kApart = std::int64_t{2} * kSectorWords;
     return word >= kApart && (word + kApart) * static_cast<std::int64_t>(kWordBits) <= row_bits;
   }
 
@@ -291,7 +291,8 @@ struct MovePackedMatrix : PackedMatrixParams {
     if (!is_any) return;
     if (!is_special) {
       at *= 4;
-      for (std::uint32_t w = 0; w < count; w += kAhead, at += 4 * kAhead * static_cast<std::uint64_t>(step)) {
+      for (std::uint32_t w = 0; w < count;
+           w += kAhead, at += std::uint64_t{4} * kAhead * static_cast<std::uint64_t>(step)) {
         std::uint32_t values[kAhead];
         FARO_UNROLL
         for (std::uint32_t a = 0; a < kAhead; ++a) values[a] = value_at(addresses[a] + 4 * w);

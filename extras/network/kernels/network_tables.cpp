@@ -381,6 +381,7 @@ layout::Xor make_network_layout(const layout::Tile& tile, const NetworkShape& sh
       std::any_of(layers.begin(), layers.end(), [](const TileLayer& layer) { return layer.numbered; });
   const std::vector<Run> runs = runs_of(layers, tile.tile_bits(), shape.register_bits);
   std::vector<std::vector<Word>> registers;
+  registers.reserve(runs.size());
   for (const Run& run : runs) {
     registers.push_back(register_directions(layers.subspan(run.begin, run.end - run.begin), tile.tile_bits(),
                                             shape.register_bits));
