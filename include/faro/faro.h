@@ -169,7 +169,8 @@ typedef struct faro_options {
   uint64_t batch;    /* arrays that follow one another, each permuted alike; 0: one */
   uint64_t repeats;  /* of an index array: how often the plan will be run; 0: often */
   uint64_t measure;  /* of engine cpu, not 0: the fastest of some ways that are tried, remembered (faro_wisdom_export) */
-  uint64_t reserved[3]; /* zeros: for options to come */
+  uint64_t memory_bytes; /* of plans over ranks: the most memory of each beside its parts; 0: no bound. Elsewhere 0 */
+  uint64_t reserved[2]; /* zeros: for options to come */
 } faro_options;
 
 typedef struct faro_plan faro_plan;
@@ -834,14 +835,13 @@ FARO_API faro_status faro_communicator_nccl(const faro_words* words, int device,
 /* After its plans. */
 FARO_API void faro_communicator_destroy(faro_communicator* communicator);
 
-/* The plan of this rank, which is copied, with its kernels and workspace. `options` are for the local passes; `without_stores`
- * other than 0: by messages alone. `memory_bytes`: the most memory beside the parts, of each rank, for which messages go in
- * rounds; 0: no bound. Errors, alike on all ranks: FARO_VALUE for ranks with different problems; those of a bound that the
- * plan's passes cannot keep. */
+/* The plan of this rank, which is copied, with its kernels and workspace. `options` are for the local passes, but for their
+ * `memory_bytes`, within which messages go in rounds; `without_stores` other than 0: by messages alone. Errors, alike on all
+ * ranks: FARO_VALUE for ranks with different problems; those of a bound that the plan's passes cannot keep. */
 typedef struct faro_sharded_plan faro_sharded_plan;
 FARO_API faro_status faro_sharded_plan_create(const faro_shard_plan* plan, faro_communicator* communicator,
                                               const faro_options* options, int without_stores,
-                                              uint64_t memory_bytes, faro_sharded_plan** sharded);
+                                              faro_sharded_plan** sharded);
 FARO_API void faro_sharded_plan_destroy(faro_sharded_plan* sharded);
 /* This rank's parts, arrays of cudaMalloc's memory that do not overlap. Queued on `stream`, behind all that is there; the
  * output is complete when that is. Errors, alike on all ranks and before anything is written: FARO_VALUE for other sizes. */
@@ -869,8 +869,7 @@ FARO_API faro_status faro_sharded_plan_explain(const faro_sharded_plan* sharded,
 typedef struct faro_sharded_arithmetic faro_sharded_arithmetic;
 FARO_API faro_status faro_sharded_arithmetic_create(const faro_shard_plan* plan, const faro_arithmetic* arithmetic,
                                                     faro_communicator* communicator, const faro_options* options,
-                                                    int without_stores, uint64_t memory_bytes,
-                                                    faro_sharded_arithmetic** sharded);
+                                                    int without_stores, faro_sharded_arithmetic** sharded);
 FARO_API void faro_sharded_arithmetic_destroy(faro_sharded_arithmetic* sharded);
 /* Numbers of this rank's parts. */
 FARO_API faro_status faro_sharded_arithmetic_counts(const faro_sharded_arithmetic* sharded, uint64_t* in_count, uint64_t* out_count);

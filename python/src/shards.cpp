@@ -128,8 +128,9 @@ void bind_shards(nb::module_& module) {
           "plan",
           [](const NcclRanks& self, const ShardPlanHandle& plan, std::uint64_t memory_bytes) {
             return made_unlocked<ShardedHandle>([&](faro_sharded_plan** sharded) {
-              return faro_sharded_plan_create(plan.plan.get(), self.communicator.get(), nullptr,
-                                              0, memory_bytes, sharded);
+              faro_options options{};
+              options.memory_bytes = memory_bytes;
+              return faro_sharded_plan_create(plan.plan.get(), self.communicator.get(), &options, 0, sharded);
             });
           },
           nb::keep_alive<0, 1>());

@@ -212,6 +212,10 @@ PlanOptions plan_options(const faro_options* options) {
   PlanOptions made;
   if (options == nullptr) return made;
   require_zeros(options->reserved, kPlanning);
+  if (options->memory_bytes != 0) {
+    fail(ErrorCode::value, kPlanning, "memory_bytes of " + std::to_string(options->memory_bytes), "0",
+         "plans over ranks alone take a bound of memory");
+  }
   switch (options->engine) {
     case FARO_AUTO:
       made.engine = Engine::automatic;

@@ -159,6 +159,18 @@ void check_words(const faro_words& words) {
 constexpr const char* kShardedPlan = "make a plan of shards";
 constexpr const char* kShardedArithmetic = "change numbers of shards";
 
+// What callers ask of the local passes, and of the plan over ranks.
+PlanOptions local_options(const faro_options* options) {
+  if (options == nullptr) return {};
+  faro_options local = *options;
+  local.memory_bytes = 0;
+  return plan_options(&local);
+}
+
+ShardWays ways_of(const faro_options* options, int without_stores) {
+  return {.stores = without_stores == 0, .memory_bytes = options == nullptr ? 0 : options->memory_bytes};
+}
+
 }  // namespace
 }  // namespace faro::capi
 
@@ -301,15 +313,15 @@ faro_status faro_communicator_nccl(const faro_words* words, int device, double s
 void faro_communicator_destroy(faro_communicator* communicator) { delete communicator; }
 
 faro_status faro_sharded_plan_create(const faro_shard_plan* plan, faro_communicator* communicator,
-                                     const faro_options* options, int without_stores, uint64_t memory_bytes,
+                                     const faro_options* options, int without_stores,
                                      faro_sharded_plan** sharded) {
   return guarded([&] {
     require_argument(plan, kShardedPlan, "plan");
     require_argument(communicator, kShardedPlan, "communicator");
     require_argument(sharded, kShardedPlan, "sharded");
-    *sharded = new faro_sharded_plan{
-        faro::ShardedPlan(plan->plan, communicator->ranks, faro::capi::plan_options(options),
-                          {.stores = without_stores == 0, .memory_bytes = memory_bytes})};
+    *sharded = new faro_sharded_plan{faro::ShardedPlan(plan->plan, communicator->ranks,
+                                                       faro::capi::local_options(options),
+                                                       faro::capi::ways_of(options, without_stores))};
   });
 }
 
@@ -356,8 +368,7 @@ faro_status faro_sharded_plan_explain(const faro_sharded_plan* sharded, char** t
 
 faro_status faro_sharded_arithmetic_create(const faro_shard_plan* plan, const faro_arithmetic* arithmetic,
                                            faro_communicator* communicator, const faro_options* options,
-                                           int without_stores, uint64_t memory_bytes,
-                                           faro_sharded_arithmetic** sharded) {
+                                           int without_stores, faro_sharded_arithmetic** sharded) {
   return guarded([&] {
     require_argument(plan, kShardedArithmetic, "plan");
     require_argument(arithmetic, kShardedArithmetic, "arithmetic");
@@ -367,8 +378,8 @@ faro_status faro_sharded_arithmetic_create(const faro_shard_plan* plan, const fa
     faro::capi::require_dense_addend(*arithmetic);
     *sharded = new faro_sharded_arithmetic{
         .plan = faro::ShardedArithmetic(plan->plan.problem(), made, communicator->ranks,
-                                        faro::capi::plan_options(options),
-                                        {.stores = without_stores == 0, .memory_bytes = memory_bytes}),
+                                        faro::capi::local_options(options),
+                                        faro::capi::ways_of(options, without_stores)),
         .adds = made.addend.has_value()};
   });
 }

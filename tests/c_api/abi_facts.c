@@ -79,6 +79,7 @@ int main(void) {
   MEMBER(faro_options, batch);
   MEMBER(faro_options, repeats);
   MEMBER(faro_options, measure);
+  MEMBER(faro_options, memory_bytes);
   MEMBER(faro_options, reserved);
   SIZE(faro_shard_message);
   MEMBER(faro_shard_message, peer);

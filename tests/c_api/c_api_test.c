@@ -1267,13 +1267,17 @@ static void test_sharded(void) {
   faro_shard_plan* plan = NULL;
   const uint64_t shape[] = {40, 60};
   EXPECT(faro_shard_plan_text("transpose", 2, shape, 4, 1, 0, NULL, NULL, &plan) == FARO_OK);
+  const faro_options bound = {.memory_bytes = 1 << 20};
+  faro_plan* local = NULL;
+  EXPECT(faro_plan_text("transpose", 2, shape, 4, &bound, &local) == FARO_VALUE && local == NULL &&
+         strstr(faro_last_message(), "memory_bytes of 1048576") != NULL);
   faro_sharded_plan* sharded = NULL;
-  EXPECT(faro_sharded_plan_create(plan, NULL, NULL, 0, 0, &sharded) == FARO_VALUE);
+  EXPECT(faro_sharded_plan_create(plan, NULL, NULL, 0, &sharded) == FARO_VALUE);
   const faro_status made = faro_communicator_nccl(&words, 0, 5, &communicator);
   EXPECT(calls > 0 && (made == FARO_OK || made == FARO_DEVICE));
   if (made == FARO_OK) {
-    EXPECT(faro_sharded_plan_create(plan, communicator, NULL, 0, 0, NULL) == FARO_VALUE);
-    EXPECT(faro_sharded_plan_create(plan, communicator, NULL, 0, 1 << 20, &sharded) == FARO_OK);
+    EXPECT(faro_sharded_plan_create(plan, communicator, NULL, 0, NULL) == FARO_VALUE);
+    EXPECT(faro_sharded_plan_create(plan, communicator, &bound, 0, &sharded) == FARO_OK);
     EXPECT(faro_sharded_plan_run(sharded, NULL, 9600, NULL, 9600, NULL) == FARO_VALUE);
     const faro_sharded_run run = {sharded, NULL, 9600, NULL, 9600};
     EXPECT(faro_sharded_plans_run(&run, 1, NULL) == FARO_VALUE);
@@ -1285,10 +1289,10 @@ static void test_sharded(void) {
   const faro_arithmetic narrow = {.from = FARO_F32, .to = FARO_BF16};
   faro_sharded_arithmetic* changed = NULL;
   uint64_t numbers[2] = {0, 0};
-  EXPECT(faro_sharded_arithmetic_create(plan, &narrow, NULL, NULL, 0, 0, &changed) == FARO_VALUE && changed == NULL);
+  EXPECT(faro_sharded_arithmetic_create(plan, &narrow, NULL, NULL, 0, &changed) == FARO_VALUE && changed == NULL);
   if (made == FARO_OK) {
-    EXPECT(faro_sharded_arithmetic_create(plan, NULL, communicator, NULL, 0, 0, &changed) == FARO_VALUE);
-    EXPECT(faro_sharded_arithmetic_create(plan, &narrow, communicator, NULL, 0, 0, &changed) == FARO_OK);
+    EXPECT(faro_sharded_arithmetic_create(plan, NULL, communicator, NULL, 0, &changed) == FARO_VALUE);
+    EXPECT(faro_sharded_arithmetic_create(plan, &narrow, communicator, &bound, 0, &changed) == FARO_OK);
     EXPECT(faro_sharded_arithmetic_counts(changed, &numbers[0], &numbers[1]) == FARO_OK && numbers[0] == numbers[1] &&
            numbers[0] > 0);
     EXPECT(faro_sharded_arithmetic_run(changed, NULL, NULL, NULL, NULL) == FARO_VALUE);

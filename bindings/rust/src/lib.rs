@@ -37,7 +37,8 @@ pub mod ffi {
         pub batch: u64,
         pub repeats: u64,
         pub measure: u64,
-        pub reserved: [u64; 3],
+        pub memory_bytes: u64,
+        pub reserved: [u64; 2],
     }
 
     #[repr(C)]
