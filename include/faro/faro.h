@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 /* Grows when functions are added, without taking any away: a program may ask for at least what it was made with. */
-#define FARO_ABI_VERSION 15
+#define FARO_ABI_VERSION 14
 
 /* --- what went wrong */
 
