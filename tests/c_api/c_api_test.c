@@ -1159,7 +1159,7 @@ static void test_ending(void) {
   faro_set_memory_known(0);
   EXPECT(faro_cuda_device_of(out) == -1);
   faro_plan_destroy(plan);
-  options.reserved[2] = 1; /* of a newer version */
+  options.reserved[1] = 1; /* of a newer version */
   EXPECT(faro_plan_text("bit_reversal(28)", 1, &count, 1, &options, &plan) == FARO_VALUE);
   EXPECT(strstr(faro_last_got(), "reserved") != NULL);
   free(in);
