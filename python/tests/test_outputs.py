@@ -115,7 +115,7 @@ CASES: dict[str, list[Case]] = {
     "faro.aos_to_soa": [_moved("aos_to_soa", after=(6, 4))],
     "faro.soa_to_aos": [_moved("soa_to_aos", after=(6, 4))],
     "faro.network": [_moved("network", "sort", shape=(4, 8)), _moved("network", "sort", 0, shape=(4, 6))],
-    "faro.astype": [_moved("astype", "f4", dtype="f4"), _moved("astype", "i4", (1, 0), after=(6, 4))],
+    "faro.astype": [_moved("astype", "float32", dtype="f4"), _moved("astype", "int32", (1, 0), after=(6, 4))],
     "faro.channels_first": [_moved("channels_first", shape=(2, 3, 4), after=(4, 2, 3), dtype="f4")],
     "faro.sort": [_moved("sort", shape=(4, 8)), _moved("sort", 0), _moved("sort", None, after=(24,)), _moved("sort", dtype="i2")],
     "faro.walsh_hadamard": [_moved("walsh_hadamard", shape=(4, 8), dtype="f4")],

@@ -291,8 +291,9 @@ struct MovePackedMatrix : PackedMatrixParams {
     if (!is_any) return;
     if (!is_special) {
       at *= 4;
+      constexpr std::uint64_t kBytesAhead = 4 * std::uint64_t{kAhead};
       for (std::uint32_t w = 0; w < count;
-           w += kAhead, at += std::uint64_t{4} * kAhead * static_cast<std::uint64_t>(step)) {
+           w += kAhead, at += kBytesAhead * static_cast<std::uint64_t>(step)) {
         std::uint32_t values[kAhead];
         FARO_UNROLL
         for (std::uint32_t a = 0; a < kAhead; ++a) values[a] = value_at(addresses[a] + 4 * w);
