@@ -251,24 +251,15 @@ TEST(PackedDevice, AxesFlipsAndRollsOfAnyExtents) {
   for (int trial = 0; trial < 60; ++trial) {
     const std::size_t rank = 1 + random() % 5;
     std::vector<std::uint64_t> shape(rank);
-    std::vector<int> order(rank);
-    std::vector<Cyclic> moves(rank);
-    for (std::size_t a = 0; a < rank; ++a) {
+    for (std::size_t a = 0; a < rank; ++a)
       shape[a] = 1 + random() % (a + 2 >= rank && trial % 3 == 0 ? 90 : 9);
-      order[a] = static_cast<int>(a);
-      moves[a] = {.count = shape[a], .shift = random() % 2 == 0 ? 0 : random() % shape[a]};
-      if (random() % 4 == 0) moves[a] = {.count = shape[a], .shift = random() % shape[a], .reversed = true};
-    }
-    std::shuffle(order.begin(), order.end(), random);
-    const bool moved = random() % 2 == 0;
-    const Permutation permutation =
-        moved ? Permutation(CyclicAxes(shape, order, moves)) : Permutation(Axes(shape, order));
+    const DrawnAxes axes = drawn_axes(shape, random);
     const std::uint32_t bits = small_bits(random);
-    verify({.permutation = permutation,
+    verify({.permutation = axes.permutation,
             .element_bits = bits,
             .batch = 1 + random() % 3,
-            .in = a_layout(shape.back(), bits, random),
-            .out = a_layout(shape[static_cast<std::size_t>(order.back())], bits, random),
+            .in = a_layout(axes.row_before, bits, random),
+            .out = a_layout(axes.row_after, bits, random),
             .pads = some_pads(random)},
            random, reached);
     if (HasFatalFailure()) return;

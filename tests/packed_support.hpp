@@ -1,6 +1,8 @@
 // What the tests of packed elements share: the loop over bits, drawn layouts.
 #pragma once
 
+#include <algorithm>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -97,6 +99,30 @@ inline PackedLayout a_layout(std::uint64_t row, std::uint32_t bits, std::mt19937
       break;
   }
   return layout;
+}
+
+// Axes of `shape` in an order, half of the times rolled or flipped.
+struct DrawnAxes {
+  Permutation permutation;
+  std::uint64_t row_before = 1;
+  std::uint64_t row_after = 1;
+};
+
+inline DrawnAxes drawn_axes(const std::vector<std::uint64_t>& shape, std::mt19937_64& random) {
+  std::vector<int> order(shape.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<Cyclic> moves;
+  for (const std::uint64_t extent : shape) {
+    Cyclic& move =
+        moves.emplace_back(Cyclic{.count = extent, .shift = random() % 2 == 0 ? 0 : random() % extent});
+    if (random() % 4 == 0) move = {.count = extent, .shift = random() % extent, .reversed = true};
+  }
+  std::shuffle(order.begin(), order.end(), random);
+  const bool moved = random() % 2 == 0;
+  return {
+      .permutation = moved ? Permutation(CyclicAxes(shape, order, moves)) : Permutation(Axes(shape, order)),
+      .row_before = shape.back(),
+      .row_after = shape[static_cast<std::size_t>(order.back())]};
 }
 
 }  // namespace faro::packed_support

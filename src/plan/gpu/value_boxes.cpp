@@ -339,20 +339,26 @@ class ValueBoxMaker {
 
   // --- places in shared memory
 
-  // Steps along the box's axes: the output's run lies lying_together, its rows `pitch` apart.
-  std::vector<std::uint64_t> steps_of(std::uint64_t pitch) const {
+  // Steps along the box's axes: a run lies as it is, rows `pitch` apart, or in groups.
+  std::vector<std::uint64_t> steps_along(const std::vector<ValueDigit>& run,
+                                         const std::vector<ValueDigit>& rows, std::uint64_t pitch,
+                                         bool in_groups) const {
     std::vector<std::uint64_t> steps(axes_.size(), 0);
     std::uint64_t step = 1;
-    for (const ValueDigit& digit : out_run_) {
+    for (const ValueDigit& digit : run) {
       steps[digit.axis] = step;
       step *= digit.extent;
     }
     step = pitch;
-    for (const ValueDigit& digit : out_rows_) {
+    for (const ValueDigit& digit : rows) {
       steps[digit.axis] = step;
       step *= digit.extent;
+      if (in_groups && digit.axis == rows.front().axis) step += group_of(digit.extent - 1);
     }
     return steps;
+  }
+  std::vector<std::uint64_t> steps_of(std::uint64_t pitch) const {
+    return steps_along(out_run_, out_rows_, pitch, false);
   }
 
   std::vector<std::uint64_t> places_of(const std::vector<ValueDigit>& digits,
@@ -430,21 +436,8 @@ class ValueBoxMaker {
     if (p.missing_in != 0) p.missing_place = static_cast<std::uint32_t>(steps_[in_run_.back().axis]);
   }
 
-  // Steps along the box's axes where runs of the input lie as they are, `pitch` apart.
   std::vector<std::uint64_t> copied_steps(std::uint64_t pitch) const {
-    std::vector<std::uint64_t> steps(axes_.size(), 0);
-    std::uint64_t step = 1;
-    for (const ValueDigit& digit : in_run_) {
-      steps[digit.axis] = step;
-      step *= digit.extent;
-    }
-    step = pitch;
-    for (const ValueDigit& digit : in_rows_) {
-      steps[digit.axis] = step;
-      step *= digit.extent;
-      if (digit.axis == in_rows_.front().axis) step += group_of(digit.extent - 1);
-    }
-    return steps;
+    return steps_along(in_run_, in_rows_, pitch, true);
   }
   // How much further apart the groups of rows before one are.
   std::uint64_t group_of(std::uint64_t row) const {
