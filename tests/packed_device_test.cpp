@@ -248,7 +248,7 @@ TEST(PackedDevice, MatricesWhoseRowsShareWords) {
 TEST(PackedDevice, AxesFlipsAndRollsOfAnyExtents) {
   std::mt19937_64 random(6);
   Reached reached;
-  for (int trial = 0; trial < 60; ++trial) {
+  for (int trial = 0; trial < 240; ++trial) {
     const std::size_t rank = 1 + random() % 5;
     std::vector<std::uint64_t> shape(rank);
     for (std::size_t a = 0; a < rank; ++a)
