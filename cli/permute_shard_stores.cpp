@@ -80,7 +80,7 @@ class PermutedStores {
     sharded.emplace(*made_, communicator_, PlanOptions{.threads = threads_});
     const auto begin = std::chrono::steady_clock::now();
     sharded->run(in_->data(), in_->size(), out_->data(), out_->size());
-    const double ms = slowest(milliseconds_since(begin));
+    const double ms = slowest(*communicator_, milliseconds_since(begin));
     in_.reset();
     write();
     if (rank_ == 0) tell(*sharded, ms, milliseconds_since(start));
@@ -112,13 +112,6 @@ class PermutedStores {
       work();
       return std::string();
     });
-  }
-
-  double slowest(double mine) {
-    double most = mine;
-    for (const std::string& theirs : communicator_->all_gather(fmt::format("{}", mine)))
-      most = std::max(most, std::stod(theirs));
-    return most;
   }
 
   std::uint64_t item_bytes() const { return array_.type.bytes; }

@@ -143,7 +143,7 @@ class PermutedShards {
   using Moment = std::chrono::steady_clock::time_point;
 
   void finish_run(const ShardedPlan& sharded, Moment begin, Moment start) {
-    const double ms = slowest(milliseconds_since(begin));
+    const double ms = slowest(*communicator_, milliseconds_since(begin));
     if (options_.verify) verify();
     write();
     if (communicator_->rank() == 0) tell(sharded, ms, milliseconds_since(start));
@@ -155,13 +155,6 @@ class PermutedShards {
       work();
       return std::string();
     });
-  }
-
-  double slowest(double mine) {
-    double most = mine;
-    for (const std::string& theirs : communicator_->all_gather(std::to_string(mine)))
-      most = std::max(most, std::stod(theirs));
-    return most;
   }
 
   // What every rank does from here on is the same only if all were asked for the same.
@@ -244,7 +237,7 @@ class PermutedShards {
                       {.process = rank, .processes = ranks}, how);
       ms = milliseconds_since(begin);
     });
-    ms = slowest(ms);
+    ms = slowest(*communicator_, ms);
     if (options_.verify) {
       finishing([&] {
         const io::NpyHeader written = io::read_npy_header(io::partial_path(options_.out));

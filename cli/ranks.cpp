@@ -262,4 +262,11 @@ std::string ranks_line(const RanksTold& told) {
                       {time_text(told.total_ms) + " with its files"}});
 }
 
+double slowest(Communicator& ranks, double milliseconds) {
+  double most = milliseconds;
+  for (const std::string& theirs : ranks.all_gather(fmt::format("{}", milliseconds)))
+    most = std::max(most, std::stod(theirs));
+  return most;
+}
+
 }  // namespace faro::cli

@@ -86,4 +86,7 @@ struct RanksTold {
 };
 std::string ranks_line(const RanksTold& told);
 
+/// The most of what the ranks took. Collective.
+double slowest(Communicator& ranks, double milliseconds);
+
 }  // namespace faro::cli
