@@ -46,6 +46,12 @@ std::string require_text(const std::string& value);
 CLI::Option* add_text(CLI::App& command, const std::string& flag, std::string& value, const std::string& type,
                       const std::string& help);
 
+/// What the command cannot do without: SPEC, IN.npy.
+template <typename Value>
+void add_argument(CLI::App& command, const std::string& name, Value& value, const std::string& help) {
+  command.add_option(name, value, help)->required()->type_name("");
+}
+
 /// An option, or two that are alike, and whether it was given.
 struct GivenOption {
   const char* name;
