@@ -1,6 +1,6 @@
 // The one-pass kernels for axes, rolls and flips, windows and runs on a GPU, against the definition on the
 // host: every unit width, elements of several units, batches, arrays that begin anywhere, both directions,
-// and arrays past 2^32 elements. gpu_passes_bench measures them.
+// and arrays past 2^32 elements.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
