@@ -34,6 +34,9 @@ std::uint64_t parse_size(const std::string& option, const std::string& text);
 /// "1024x1024", "2^20", "4096"; "()" is one scalar. Errors: ErrorCode::value.
 std::vector<std::uint64_t> parse_shape(const std::string& text);
 
+/// What stands between the signs of "0,1,5"; nothing for an empty text.
+std::vector<std::string> split(const std::string& text, char sign);
+
 /// Refuses a file's name for an array that would not tell what it is. Errors: ErrorCode::value for a name of
 /// a new or a regular file that does not end in .npy.
 void require_npy_name(const std::string& operation, const std::string& path);

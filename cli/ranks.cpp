@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <functional>
 #include <numeric>
-#include <sstream>
 
 #ifdef FARO_HAVE_MPI
 #include <mpi.h>
@@ -186,8 +185,7 @@ void DeviceOptions::add(CLI::App& command) {
 std::vector<int> DeviceOptions::ordinals() const {
   constexpr std::uint64_t most_ordinal = 1023;
   std::vector<int> made;
-  std::istringstream words(devices);
-  for (std::string word; std::getline(words, word, ',');)
+  for (const std::string& word : split(devices, ','))
     made.push_back(static_cast<int>(parse_number("--devices", word, 0, most_ordinal)));
   if (made.empty()) fail(ErrorCode::value, "read --devices", "`" + devices + "`", "numbers such as 0,1");
   return made;
