@@ -53,9 +53,9 @@ def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = F
 
         return _bits.permute_dims(x, axes, bits, shape, bit_order, out)
     if in_place:
-        return _arithmetic.in_place(lambda: _in_place.permute_dims(x, axes, out, stream), x, "permute_dims", change, stream)
+        return _arithmetic.in_place(functools.partial(_in_place.permute_dims, x, axes, out, stream), x, "permute_dims", change, stream)
     if change:
-        return _arithmetic.moved(x, "permute_dims", _changes.in_order(axes, "permute_dims"), change, out, stream)
+        return _arithmetic.in_order(x, "permute_dims", axes, change, out, stream)
     return _faro.run(x, _run.PERMUTE_DIMS, axes if axes.__class__ is tuple else _run.listed(axes), out, stream)
 
 
@@ -109,7 +109,7 @@ def flip(x: Any, axis: int | Sequence[int] | None = None, *, inverse: bool = Fal
     [[2, 3], [0, 1]]
     """
     if in_place:
-        return _arithmetic.in_place(lambda: _in_place.flip(x, _run.listed(axis), out, stream), x, "flip", change, stream)
+        return _arithmetic.in_place(functools.partial(_in_place.flip, x, _run.listed(axis), out, stream), x, "flip", change, stream)
     if change:
         return _arithmetic.moved(x, "flip", _changes.flipped(axis, "flip"), change, out, stream)
     return _faro.run(x, _run.FLIP, _run.listed(axis), out, stream)
