@@ -119,7 +119,8 @@ struct CpuState final : Group::State {
     constexpr std::uint64_t kLeastBatch = std::uint64_t{64} << 10;
     std::uint64_t small_bytes = 0;
     for (const std::size_t i : small) small_bytes += parts[i].moved_bytes;
-    team = detail::useful_threads(std::max(1, threads), small_bytes / 2);
+    team = detail::useful_threads(std::max(1, threads), small_bytes / 2,
+                                  detail::core_caches(cpu::target(threads)));
     const std::uint64_t wanted =
         std::max(kLeastBatch, all / (kBatches * static_cast<std::uint64_t>(std::max(1, threads))));
     std::uint64_t bytes = 0;
