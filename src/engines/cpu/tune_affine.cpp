@@ -84,10 +84,10 @@ class AffineContest {
   std::vector<int> cached_bits(bool of_segments) const {
     if (tuning_.brief) return {20, 23};
     return of_segments ? std::vector<int>{16, 20, 21, 22, 23, 24, 26}
-                       : std::vector<int>{16, 20, 21, 22, 23, 24};
+                       : std::vector<int>{16, 20, 21, 22, 23};
   }
   std::vector<int> streamed_bits() const {
-    return tuning_.brief ? std::vector<int>{20, 24} : std::vector<int>{20, 21, 22, 23, 24, 25, 26};
+    return tuning_.brief ? std::vector<int>{20, 24} : std::vector<int>{20, 21, 22, 23, 24, 26};
   }
 
   template <typename MapOf>
