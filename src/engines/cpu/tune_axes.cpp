@@ -121,7 +121,7 @@ class AxesContest {
   }
 
  private:
-  static constexpr double kMs = 3500;
+  static constexpr double kMs = 3000;
   static constexpr double kBriefMs = 1000;
   static constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 19;
 

@@ -192,7 +192,10 @@ std::optional<Affine> tile_sample(int bits, const TileSample& sample) {
   if (sample.exchanged > line || near + moved > far) return std::nullopt;
   std::vector<int> to(static_cast<std::size_t>(bits));
   std::iota(to.begin(), to.end(), 0);
-  const int free = sample.crowded == Crowded::both ? near : near + moved;
+  // Behind the bits that make segments as long as tiles hold them.
+  const int free = sample.crowded == Crowded::both
+                       ? std::min(near, std::max(moved, sample.tile_bits - sample.unit_bits - moved))
+                       : near + moved;
   if (sample.apart) std::reverse(to.begin() + free, to.begin() + far);
   const auto place = [&](int from, int i) -> int& {
     return to[static_cast<std::size_t>(from) + static_cast<std::size_t>(i)];
