@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -36,6 +37,7 @@ constexpr const char* kUsage =
   --least, --most SIZE  of an array, powers of two                     (default 1MiB, 256MiB)
   --threads COUNT    0: all; 1: by the thread's processor time         (default 1)
   --rounds COUNT     of each map                                       (default 7)
+  --both-ways        times the way that was not chosen, too
   --built-in         by the curves that come with faro of the processor most like this one
   --help
 )";
@@ -48,18 +50,20 @@ struct AffineOptions {
   int threads = 1;
   int rounds = 7;
   bool built_in = false;
+  bool both_ways = false;
 };
 
 AffineOptions affine_options(const CommandLine& line) {
   AffineOptions options;
   options.built_in = line.has("--built-in");
+  options.both_ways = line.has("--both-ways");
   line.read({{"--seed", [&](const Argument& a) { options.seed = parse_count(a); }},
              {"--count", [&](const Argument& a) { options.count = parse_int(a, 1); }},
              {"--least", [&](const Argument& a) { options.least = parse_bytes(a, 4096); }},
              {"--most", [&](const Argument& a) { options.most = parse_bytes(a, 4096); }},
              {"--threads", [&](const Argument& a) { options.threads = parse_int(a, 0); }},
              {"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1); }}},
-            {"--built-in"});
+            {"--built-in", "--both-ways"});
   return options;
 }
 
@@ -132,12 +136,18 @@ void run_times(const AffineOptions& options) {
   const io::Buffer out(options.most);
   AffineDraw draw(options);
   std::vector<double> off;
+  std::vector<double> regrets;
   fmt::print("{}, {}\n\n", machine_text(), target.index_calibration->source);
   for (int i = 0; i < options.count; ++i) {
     const DrawnMap drawn = draw.next();
     const Plan plan({.permutation = drawn.map, .element_bytes = drawn.width}, target);
     const cpu::Executor engine(plan);
     const std::uint64_t bytes = total_bytes(plan.problem());
+    Target other_target = target;
+    other_target.streaming_bytes =
+        plan.passes().front().team->streamed ? std::numeric_limits<std::uint64_t>::max() : 0;
+    const cpu::Executor other(Plan(plan.problem(), other_target));
+    std::vector<double> others;
     std::vector<double> times;
     std::vector<double> copies;
     engine.run(in.data(), out.data());
@@ -149,6 +159,7 @@ void run_times(const AffineOptions& options) {
         return (clock_ms(options.threads == 1) - begin) / calls;
       };
       times.push_back(timed([&] { engine.run(in.data(), out.data()); }));
+      if (options.both_ways) others.push_back(timed([&] { other.run(in.data(), out.data()); }));
       copies.push_back(timed([&] { cpu::copy(in.data(), out.data(), bytes, target.threads); }));
     }
     const auto quarter = [](std::vector<double>& values) {
@@ -156,6 +167,7 @@ void run_times(const AffineOptions& options) {
       return values[values.size() / 4];
     };
     const double ms = quarter(times);
+    if (options.both_ways) regrets.push_back(ms / std::min(ms, quarter(others)));
     const double predicted = predict_us(plan).value_or(0) * 1e-3;
     off.push_back(std::fabs(predicted / ms - 1));
     fmt::print("{:<28} {:>2} B {:>4} MiB  {:>8.3f} ms, predicted {:>8.3f}: {:>5.2f}  copy {:>4.0f}%  {}\n",
@@ -163,6 +175,7 @@ void run_times(const AffineOptions& options) {
                100 * quarter(copies) / ms, tile_text(plan.passes().front()));
     std::fflush(stdout);
   }
+  fmt::print("{}", regret_text(std::move(regrets)));
   for (const double within : {0.1, 0.15, 0.2, 0.3}) {
     const auto near = std::count_if(off.begin(), off.end(), [&](double each) { return each <= within; });
     fmt::print("within {:.0f}%: {:.0f}%\n", 100 * within,

@@ -147,6 +147,15 @@ std::string machine_text() {
                      cache_text(kL3));
 }
 
+std::string regret_text(std::vector<double> ratios) {
+  if (ratios.empty()) return "";
+  std::sort(ratios.begin(), ratios.end());
+  return fmt::format(
+      "chosen way over the better of through and past the caches: median {:.3f}, 90th percentile {:.3f}, "
+      "most {:.2f}\n",
+      ratios[ratios.size() / 2], ratios[ratios.size() * 9 / 10], ratios.back());
+}
+
 double load_average() {
   double load = 0;
   return getloadavg(&load, 1) == 1 ? load : 0;

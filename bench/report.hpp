@@ -24,6 +24,10 @@ std::string machine_text();
 /// Runnable threads over the last minute; 0 where that is not known.
 double load_average();
 
+/// How much longer than the better of both ways the chosen one took, as ratios: median, 90th percentile,
+/// most.
+std::string regret_text(std::vector<double> ratios);
+
 /// Markdown: one line for each (pages, width). "worst" and "median" are over the maps; a share is of the copy
 /// that took turns on the same map; a ratio is against the faster of the gather tiles there.
 std::string large_table(std::span<const Row> rows);

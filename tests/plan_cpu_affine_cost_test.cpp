@@ -52,19 +52,32 @@ TEST(CpuAffineCost, RowsThatLieFarApartCrowdTheSetsOfACache) {
   EXPECT_EQ(source.target_crowding, 0);
 }
 
+TEST(CpuAffineCost, TilesThatFollowLieBesideOnBothSidesOrOnOne) {
+  EXPECT_EQ(facts_of(maps::bit_reversal(24), 4).apart, 1);
+  EXPECT_EQ(facts_of(maps::swap_bits(24, 0, 23), 8).apart, 0);
+  EXPECT_EQ(facts_of(maps::rotate_bits(24, 1), 4).apart, 0.5);
+}
+
 TEST(CpuAffineCost, SamplesAreWhatTheirNamesSay) {
   for (int unit_bits = 0; unit_bits <= 4; ++unit_bits) {
     for (int exchanged = 1; exchanged <= 6 - unit_bits; ++exchanged) {
       for (const auto crowded : {Crowded::none, Crowded::source, Crowded::target, Crowded::both}) {
-        const auto map = detail::tile_sample(
-            26 - unit_bits, {.unit_bits = unit_bits, .exchanged = exchanged, .crowded = crowded});
-        ASSERT_TRUE(map);
-        const CpuTileFacts facts = facts_of(*map, std::uint64_t{1} << unit_bits);
-        EXPECT_EQ(facts.exchanged, exchanged);
-        const bool source = crowded == Crowded::source || crowded == Crowded::both;
-        const bool target = crowded == Crowded::target || crowded == Crowded::both;
-        EXPECT_EQ(facts.source_crowding > 0.5, source) << unit_bits << " " << exchanged;
-        EXPECT_EQ(facts.target_crowding > 0.5, target) << unit_bits << " " << exchanged;
+        for (const bool apart : {false, true}) {
+          const auto map = detail::tile_sample(
+              26 - unit_bits,
+              {.unit_bits = unit_bits, .exchanged = exchanged, .crowded = crowded, .apart = apart});
+          ASSERT_TRUE(map);
+          const CpuTileFacts facts = facts_of(*map, std::uint64_t{1} << unit_bits);
+          EXPECT_EQ(facts.exchanged, exchanged);
+          const bool source = crowded == Crowded::source || crowded == Crowded::both;
+          const bool target = crowded == Crowded::target || crowded == Crowded::both;
+          EXPECT_EQ(facts.source_crowding > 0.5, source) << unit_bits << " " << exchanged;
+          EXPECT_EQ(facts.target_crowding > 0.5, target) << unit_bits << " " << exchanged;
+          // Tiles of rows side by side are whole pages; those of one crowded side are always apart.
+          if (source && target) {
+            EXPECT_EQ(facts.apart >= 0.5, apart) << unit_bits << " " << exchanged;
+          }
+        }
       }
     }
   }
@@ -100,6 +113,22 @@ TEST(CpuAffineCost, TimesAreThoseOfTheTileThatIsMostAlike) {
   const Plan bytes = plan_of(maps::bit_reversal(22), 1);
   EXPECT_FALSE(
       detail::affine_thread_us(curves, {.pass = bytes.passes().front(), .unit_bytes = 1, .streamed = true}));
+}
+
+TEST(CpuAffineCost, TilesApartTakeWhatSuchTilesTookAndThoseBetweenAPart) {
+  IndexCalibration curves;
+  curves.curves = {tile_curve(IndexKernel::tile, 4, Crowded::none, 100)};
+  curves.curves.push_back(curves.curves.front());
+  curves.curves.back().run_bits += detail::kApart;
+  for (auto& point : curves.curves.back().curve.points) point.microseconds *= 2;
+  const auto us = [&](const Affine& map) {
+    const Plan plan = plan_of(map, 4);
+    return *detail::affine_thread_us(curves, {.pass = plan.passes().front(), .unit_bytes = 4});
+  };
+  EXPECT_DOUBLE_EQ(us(maps::bit_reversal(22)), 4 * 200);
+  const Affine rotated = maps::rotate_bits(22, 1);
+  curves.curves.front().chunk_bits = facts_of(rotated, 4).exchanged;
+  EXPECT_DOUBLE_EQ(us(rotated), 4 * 100 * (1 + facts_of(rotated, 4).apart));
 }
 
 TEST(CpuAffineCost, CurvesDecideWhetherLinesAreWrittenPastTheCaches) {

@@ -2,6 +2,7 @@
 // its price.
 //
 //     instructions   nanoseconds of a thread          shared out among the threads
+//                    what misses the first level less, where a copy of as many bytes is faster
 //     memory         lines of a copy of as many bytes, by the machine's curve of a copy
 //
 //     microseconds = the p-th root of the sum of both p-th powers: the longer of both, as far as they hide
@@ -32,45 +33,50 @@ struct AxesPrice {
 
 // --- prices
 
-constexpr AxesPrice kPlanes{.kind = "planes",
-                            .ns = {.reads = 0.452,
-                                   .paged_writes = 1.07,
-                                   .parts = 0.0541,
-                                   .groups = 7.35,
-                                   .squares = 0.924,
-                                   .blocks_1 = 1.3,
-                                   .blocks_2 = 1.13,
-                                   .blocks_4 = 1.37,
-                                   .blocks_8 = 1.34,
-                                   .blocks_16 = 1.34,
-                                   .small_squares = 0.536,
-                                   .single = 0.594,
-                                   .columns_in_sets = 0.454,
-                                   .columns_in_full_sets = 7.01,
-                                   .box_in_sets = 0.136,
-                                   .far_in = 0.965,
-                                   .far_out = 0.354},
-                            .lines = {.lines_held = 0.576, .lines_written = 0.446},
-                            .power = 2.16};
-constexpr AxesPrice kGroups{
-    .kind = "groups",
-    .ns = {.read_beyond = 1.83,
-           .written_beyond = 0.705,
-           .reads = 1.85,
-           .parts = 2.78,
-           .groups = 20.2,
-           .squares = 1.36,
-           .blocks_1 = 1.8,
-           .blocks_2 = 1.8,
-           .blocks_4 = 2.07,
-           .blocks_8 = 2.37,
-           .blocks_16 = 3.85,
-           .small_squares = 1.07,
-           .box_in_sets = 0.451,
-           .box_in_full_sets = 0.546,
-           .spilled = 0.377},
-    .lines = {.lines_held = 0.0828, .gap_lines = 0.324, .paged_rows = 0.0601, .paged_columns = 0.224},
-    .power = 1.02};
+constexpr AxesPrice kPlanes{
+    .kind = "planes",
+    .ns = {.reads = 0.452,
+           .paged_writes = 1.07,
+           .parts = 0.0541,
+           .groups = 7.35,
+           .squares = 0.924,
+           .blocks_1 = 1.3,
+           .blocks_2 = 1.13,
+           .blocks_4 = 1.37,
+           .blocks_8 = 1.34,
+           .blocks_16 = 1.34,
+           .small_squares = 0.536,
+           .single = 0.594,
+           .columns_in_sets = 0.454,
+           .columns_in_full_sets = 7.01,
+           .box_in_sets = 0.136,
+           .far_in = 0.965,
+           .far_out = 0.354},
+    .lines = {.lines_held = 0.576, .lines_written = 0.446, .reads = 0.16, .spilled = 0.03},
+    .power = 2.16};
+constexpr AxesPrice kGroups{.kind = "groups",
+                            .ns = {.read_beyond = 1.83,
+                                   .written_beyond = 0.705,
+                                   .reads = 1.85,
+                                   .parts = 2.78,
+                                   .groups = 20.2,
+                                   .squares = 1.36,
+                                   .blocks_1 = 1.8,
+                                   .blocks_2 = 1.8,
+                                   .blocks_4 = 2.07,
+                                   .blocks_8 = 2.37,
+                                   .blocks_16 = 3.85,
+                                   .small_squares = 1.07,
+                                   .box_in_sets = 0.451,
+                                   .box_in_full_sets = 0.546,
+                                   .spilled = 0.377},
+                            .lines = {.lines_held = 0.0828,
+                                      .gap_lines = 0.324,
+                                      .small_squares = 0.05,
+                                      .far_in = 0.06,
+                                      .paged_rows = 0.0601,
+                                      .paged_columns = 0.224},
+                            .power = 1.02};
 constexpr AxesPrice kChannels{.kind = "channels",
                               .ns = {.lines_written = 1.6, .reads = 5},
                               .lines = {.lines_held = 0.55, .lines_written = 0.55},
@@ -93,7 +99,7 @@ constexpr AxesPrice kShortElements{.kind = "short elements",
                                           .odd_placed = 0.347,
                                           .box_in_sets = 2.13,
                                           .far_in = 0.341},
-                                   .lines = {.lines_held = 0.221, .lines_written = 1.81},
+                                   .lines = {.lines_held = 0.221, .lines_written = 1.81, .read_beyond = 0.08},
                                    .power = 2.88};
 constexpr AxesPrice kStreamedShortElements{.kind = "streamed short elements",
                                            .ns = {.lines = 1.45,
@@ -123,20 +129,24 @@ constexpr AxesPrice kLongElements{.kind = "long elements",
                                          .odd_lines = 0.503,
                                          .box_in_sets = 0.128,
                                          .far_in = 0.546},
-                                  .lines = {.lines_written = 1.4},
+                                  .lines = {.lines_held = 0.08, .lines_written = 1.4, .gap_lines = 0.05},
                                   .power = 5.95};
-constexpr AxesPrice kStreamedLongElements{
-    .kind = "streamed long elements",
-    .ns = {.lines = 0.82,
-           .reads = 0.339,
-           .writes = 9.95,
-           .paged_writes = 3.52,
-           .spread_parts = 8.33,
-           .placed = 1.12,
-           .odd_lines = 0.409,
-           .spilled = 0.873},
-    .lines = {.lines = 0.63, .lines_held = 0.398, .written_beyond = 1.9, .gap_lines = 0.639},
-    .power = 5.95};
+constexpr AxesPrice kStreamedLongElements{.kind = "streamed long elements",
+                                          .ns = {.lines = 0.82,
+                                                 .reads = 0.339,
+                                                 .writes = 9.95,
+                                                 .paged_writes = 3.52,
+                                                 .far_parts = 4,
+                                                 .spread_parts = 8.33,
+                                                 .placed = 1.12,
+                                                 .odd_lines = 0.409,
+                                                 .spilled = 0.873},
+                                          .lines = {.lines = 0.63,
+                                                    .lines_held = 0.398,
+                                                    .written_beyond = 1.9,
+                                                    .gap_lines = 0.639,
+                                                    .odd_lines = 0.07},
+                                          .power = 5.95};
 constexpr AxesPrice kOneByOne{
     .kind = "one by one",
     .ns = {.placed = 4.52},
@@ -147,7 +157,7 @@ constexpr AxesPrice kTable{.kind = "table",
                            .lines = {.lines_held = 1.14, .lines_written = 0.0416},
                            .power = 1.07};
 constexpr AxesPrice kPieces{.kind = "pieces",
-                            .ns = {.placed = 3.36},
+                            .ns = {.lines = 0.1, .gap_lines = 0.2, .placed = 3.36},
                             .lines = {.lines = 0.721, .lines_held = 0.291, .gap_lines = 0.00686},
                             .power = 1.02};
 
@@ -179,6 +189,7 @@ struct NamedPrice {
   std::string name;  // "ns reads", "lines lines_held"
   bool of_memory = false;
   double AxesCounts::*count = nullptr;
+  bool misses = false;
 
   double& in(AxesPrice& price) const {
     AxesCounts& counts = of_memory ? price.lines : price.ns;
@@ -192,7 +203,8 @@ std::vector<NamedPrice> prices_of(AxesPrice price) {
     for (const NamedCount& each : kAxesCounts) {
       NamedPrice named{.name = (of_memory ? "lines " : "ns ") + std::string(each.name),
                        .of_memory = of_memory,
-                       .count = each.value};
+                       .count = each.value,
+                       .misses = each.misses};
       if (named.in(price) > 0) all.push_back(std::move(named));
     }
   }
@@ -243,9 +255,14 @@ std::optional<std::vector<double>> priced_us(const CpuAxes& axes, AxesPrice pric
   const auto line = line_us(curves, lines * static_cast<double>(kLineBytes));
   if (!line) return std::nullopt;
   constexpr double kUsOfNs = 1e-3;
+  // What misses the first level is nearer where the second holds the arrays, as a copy of so many bytes
+  // tells.
+  constexpr double kBeyondSecondLevel = 8 << 20;
+  const double near = std::min(1.0, *line / line_us(curves, kBeyondSecondLevel).value_or(*line));
   std::vector<double> us;
   for (const NamedPrice& each : prices_of(price))
-    us.push_back(counts.*each.count * each.in(price) * (each.of_memory ? *line : kUsOfNs));
+    us.push_back(counts.*each.count * each.in(price) *
+                 (each.of_memory ? *line : kUsOfNs * (each.misses ? near : 1)));
   return us;
 }
 

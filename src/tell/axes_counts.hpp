@@ -71,6 +71,7 @@ bool gathers_in_vectors(const CpuAxes& axes);
 struct NamedCount {
   std::string_view name;
   double AxesCounts::*value;
+  bool misses = false;  // the first level's: what it costs depends on the level that holds the arrays
 };
 extern const std::array<NamedCount, 37> kAxesCounts;
 

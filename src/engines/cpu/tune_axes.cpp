@@ -1,6 +1,7 @@
 // Drawn permutations of axes, each timed on one thread, whose processor time other programs hardly change.
 //
-//     2 to 5 axes of any extents, in any order; rows of either side with room behind them now and then
+//     2 to 5 axes of any extents, in any order; now and then rows of either side with room behind them, or an
+//     axis along which the input repeats, where little is read and all is written
 //
 // Half of them are of arrays that the caches hold, and half of larger ones.
 #include "engines/cpu/tune_axes.hpp"
@@ -44,7 +45,12 @@ class ViewDraw {
     drawn.view.out_strides.resize(rank);
     std::vector<std::size_t> as_given(rank);
     std::iota(as_given.begin(), as_given.end(), std::size_t{0});
-    lay_out(drawn.view.extents, as_given, room(kRoomInOf), drawn.view.in_strides);
+    std::vector<std::uint64_t> held = drawn.view.extents;
+    const bool repeats = below(kRepeatsOf) == 0;
+    const std::size_t repeated = below(rank);
+    if (repeats) held[repeated] = 1;
+    lay_out(held, as_given, room(kRoomInOf), drawn.view.in_strides);
+    if (repeats) drawn.view.in_strides[repeated] = 0;
     lay_out(drawn.view.extents, order, room(kRoomOutOf), drawn.view.out_strides);
     return drawn;
   }
@@ -58,6 +64,7 @@ class ViewDraw {
  private:
   static constexpr std::uint64_t kRoomInOf = 4;  // one in so many has room
   static constexpr std::uint64_t kRoomOutOf = 8;
+  static constexpr std::uint64_t kRepeatsOf = 8;
 
   std::uint64_t below(std::uint64_t bound) { return random_.next() % bound; }
   double part() { return static_cast<double>(random_.next() >> 11) * 0x1p-53; }

@@ -41,6 +41,27 @@ double crowding_of(const std::vector<f2::Word>& rows, int segment_bits, int unit
   return std::min(1.0, static_cast<double>(shared) / static_cast<double>(rows.size()));
 }
 
+// What part of the tiles that lie in a page of one side does not lie in a page of the other side as well.
+double apart_of(const Pass& pass, int unit_bits) {
+  constexpr int kPageBits = 12;
+  const layout::Tile& tile = pass.tile;
+  std::vector<std::uint64_t> own = tile.source_rows;
+  for (int bit = 0; bit < tile.segment_bits; ++bit) own.push_back(f2::unit(bit));
+  std::vector<std::uint64_t> sources = own;
+  std::vector<std::uint64_t> targets = own;
+  std::vector<std::uint64_t> both = own;
+  for (int bit = 0; bit < std::min(pass.map.bits(), kPageBits - unit_bits); ++bit) {
+    sources.push_back(f2::unit(bit));
+    targets.push_back(pass.map.inverse_matrix().column(bit));
+    both.push_back(sources.back());
+    both.push_back(targets.back());
+  }
+  const int in = rank_of(std::move(sources)) - tile.tile_bits();
+  const int out = rank_of(std::move(targets)) - tile.tile_bits();
+  const int all = rank_of(std::move(both)) - tile.tile_bits();
+  return all == 0 ? 0 : 1 - static_cast<double>(in + out - all) / std::max(in, out);
+}
+
 // A curve of one kernel, from 0 elements on.
 double time_of(const IndexCurve& curve, std::uint64_t elements) {
   const TimeCurve::Point& first = curve.curve.points.front();
@@ -50,11 +71,11 @@ double time_of(const IndexCurve& curve, std::uint64_t elements) {
 
 // The tile that was measured of that width and crowding whose exchange is nearest.
 const IndexCurve* nearest_tile(const IndexCalibration& curves, IndexKernel kernel, int unit_bytes,
-                               int exchanged, Crowded crowded) {
+                               int exchanged, int run_bits) {
   const IndexCurve* found = nullptr;
   for (const IndexCurve& each : curves.curves) {
     if (each.kernel != kernel || each.element_bytes != unit_bytes || each.curve.empty() ||
-        each.run_bits != static_cast<int>(crowded))
+        each.run_bits != run_bits)
       continue;
     if (found == nullptr || std::abs(each.chunk_bits - exchanged) < std::abs(found->chunk_bits - exchanged))
       found = &each;
@@ -66,20 +87,25 @@ std::optional<double> tile_us(const IndexCalibration& curves, const AffineWork& 
   const CpuTileFacts facts = tile_facts_on_cpu(work.pass, work.unit_bytes);
   const IndexKernel kernel = work.streamed ? IndexKernel::streamed_tile : IndexKernel::tile;
   const std::uint64_t units = work.pass.bytes_read / work.unit_bytes;
-  const auto time = [&](Crowded crowded) -> std::optional<double> {
-    const IndexCurve* const curve =
-        nearest_tile(curves, kernel, static_cast<int>(work.unit_bytes), facts.exchanged, crowded);
+  const auto time = [&](Crowded crowded, int apart) -> std::optional<double> {
+    const IndexCurve* const curve = nearest_tile(curves, kernel, static_cast<int>(work.unit_bytes),
+                                                 facts.exchanged, static_cast<int>(crowded) + apart);
     if (curve == nullptr) return std::nullopt;
     return time_of(*curve, units);
   };
-  const auto none = time(Crowded::none);
-  if (!none) return std::nullopt;
-  const double source = time(Crowded::source).value_or(*none);
-  const double target = time(Crowded::target).value_or(*none);
-  const double both = time(Crowded::both).value_or(std::max(source, target));
-  const double s = facts.source_crowding;
-  const double t = facts.target_crowding;
-  return (1 - s) * (1 - t) * *none + s * (1 - t) * source + (1 - s) * t * target + s * t * both;
+  const auto crowded_us = [&](int apart) -> std::optional<double> {
+    const auto none = time(Crowded::none, apart);
+    if (!none) return std::nullopt;
+    const double source = time(Crowded::source, apart).value_or(*none);
+    const double target = time(Crowded::target, apart).value_or(*none);
+    const double both = time(Crowded::both, apart).value_or(std::max(source, target));
+    const double s = facts.source_crowding;
+    const double t = facts.target_crowding;
+    return (1 - s) * (1 - t) * *none + s * (1 - t) * source + (1 - s) * t * target + s * t * both;
+  };
+  const auto beside = crowded_us(0);
+  const auto apart = crowded_us(kApart);
+  return beside && apart ? *beside + facts.apart * (*apart - *beside) : beside;
 }
 
 // Between the lengths that were measured, straight in their logarithms.
@@ -113,7 +139,8 @@ CpuTileFacts tile_facts_on_cpu(const Pass& pass, std::uint64_t unit_bytes) {
     from_elsewhere.push_back(tile.local.column(column) & f2::low_mask(line));
   return {.exchanged = rank_of(std::move(from_elsewhere)),
           .source_crowding = crowding_of(tile.source_rows, tile.segment_bits, unit_bits),
-          .target_crowding = crowding_of(tile.target_rows, tile.segment_bits, unit_bits)};
+          .target_crowding = crowding_of(tile.target_rows, tile.segment_bits, unit_bits),
+          .apart = apart_of(pass, unit_bits)};
 }
 
 std::optional<double> affine_thread_us(const IndexCalibration& curves, const AffineWork& work) {
@@ -165,6 +192,11 @@ std::optional<Affine> tile_sample(int bits, const TileSample& sample) {
   if (sample.exchanged > line || near + moved > far) return std::nullopt;
   std::vector<int> to(static_cast<std::size_t>(bits));
   std::iota(to.begin(), to.end(), 0);
+  // Behind the bits that make segments as long as tiles hold them.
+  const int free = sample.crowded == Crowded::both
+                       ? std::min(near, std::max(moved, sample.tile_bits - sample.unit_bits - moved))
+                       : near + moved;
+  if (sample.apart) std::reverse(to.begin() + free, to.begin() + far);
   const auto place = [&](int from, int i) -> int& {
     return to[static_cast<std::size_t>(from) + static_cast<std::size_t>(i)];
   };

@@ -1,16 +1,18 @@
 // What an affine pass takes on a CPU: by measured curves of the engine's own tiles.
 //
-// Three things tell tiles apart, beside the width of their units and the array's size:
+// Four things tell tiles from one another, beside the width of their units and the array's size:
 //
 //     exchanged    bits of an element's place in a line of 64 bytes that come from elsewhere: what registers
 //                  have to exchange
 //     crowding     how far the tile's lines share sets of a cache, in the source and in the target: rows that
 //                  lie whole powers of two apart
-//     streamed     whether lines are written past the caches
+//     streamed     whether lines are written past the caches; if not,
+//     apart        how many of the tiles that follow one another lie side by side on one side only: lines that
+//                  a cache fetches beside those that it was asked for are then used late, or never
 //
-//     bit_reversal(24), 4 bytes     all 4 bits exchanged, rows 2 MiB apart on both sides
-//     random_bmmc(24, 1)            all 4 bits exchanged, rows side by side
-//     transpose(4, 2^22)            2 bits exchanged, rows of the source 2^24 bytes apart
+//     bit_reversal(24), 4 bytes     all 4 bits exchanged, rows 2 MiB apart on both sides, tiles apart
+//     random_bmmc(24, 1)            all 4 bits exchanged, rows side by side, tiles apart
+//     transpose(4, 2^22)            2 bits exchanged, rows of the source 2^24 bytes apart, tiles side by side
 //
 // `faro tune` measures a tile of every width, exchange and crowding (none, source, target, both), by one
 // thread; what lies between is taken from these in proportion.
@@ -25,13 +27,15 @@
 
 namespace faro::detail {
 
-/// For tile curves, IndexCurve::run_bits: which sides are crowded.
+/// For tile curves, IndexCurve::run_bits: which sides are crowded; more by kApart where tiles are apart.
 enum class Crowded : std::uint8_t { none, source, target, both };
+constexpr int kApart = 4;
 
 struct CpuTileFacts {
   int exchanged = 0;
   double source_crowding = 0;  // 0: every line in another set; 1: all in one
   double target_crowding = 0;
+  double apart = 0;  // 0: what follows lies beside on both sides; 1: always on one only
 };
 CpuTileFacts tile_facts_on_cpu(const Pass& pass, std::uint64_t unit_bytes);
 
@@ -58,9 +62,11 @@ struct TileSample {
   int exchanged = 1;  // at most all bits of a place in a line
   Crowded crowded = Crowded::none;
   int tile_bits = 12;  // log2 of the most bytes of a tile
+  bool apart = false;
 };
 
-/// A map of 2^bits units with such tiles: the lowest index bits change places with others, near or far.
+/// A map of 2^bits units with such tiles: the lowest index bits change places with others, near or far; those
+/// between stay, or are reversed where tiles are apart.
 /// Nothing where the array is too small for it.
 std::optional<Affine> tile_sample(int bits, const TileSample& sample);
 
