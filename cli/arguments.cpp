@@ -149,6 +149,16 @@ std::vector<std::uint64_t> parse_shape(const std::string& text) {
   return shape;
 }
 
+std::vector<std::string> split(const std::string& text, char sign) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size() && !text.empty();) {
+    const std::size_t end = std::min(text.find(sign, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
 void require_npy_name(const std::string& operation, const std::string& path) {
   std::error_code failed;
   const auto status = std::filesystem::status(path, failed);
@@ -282,12 +292,8 @@ IndexChoice IndexOptions::choice() const {
     made.chunk_bits =
         static_cast<int>(parse_number("--chunk-bits", chunk_bits, 1, schedule::kMaxSoleChunkBits));
   }
-  for (std::size_t begin = 0; !levels.empty() && begin <= levels.size();) {
-    const std::size_t end = std::min(levels.find(',', begin), levels.size());
-    made.level_bits.push_back(static_cast<int>(
-        parse_number("--levels", levels.substr(begin, end - begin), 1, schedule::kMaxLevelBits)));
-    begin = end + 1;
-  }
+  for (const std::string& bits : split(levels, ','))
+    made.level_bits.push_back(static_cast<int>(parse_number("--levels", bits, 1, schedule::kMaxLevelBits)));
   if (!repeats.empty()) made.repeats = parse_number("--repeats", repeats, 1, std::uint64_t{1} << 62);
   return made;
 }

@@ -34,6 +34,9 @@ std::uint64_t parse_size(const std::string& option, const std::string& text);
 /// "1024x1024", "2^20", "4096"; "()" is one scalar. Errors: ErrorCode::value.
 std::vector<std::uint64_t> parse_shape(const std::string& text);
 
+/// What stands between the signs of "0,1,5"; nothing for an empty text.
+std::vector<std::string> split(const std::string& text, char sign);
+
 /// Refuses a file's name for an array that would not tell what it is. Errors: ErrorCode::value for a name of
 /// a new or a regular file that does not end in .npy.
 void require_npy_name(const std::string& operation, const std::string& path);
@@ -45,6 +48,12 @@ std::string require_text(const std::string& value);
 /// An option that takes a text, which may not be empty. `type`: what stands for it in the help, such as "N".
 CLI::Option* add_text(CLI::App& command, const std::string& flag, std::string& value, const std::string& type,
                       const std::string& help);
+
+/// What the command cannot do without: SPEC, IN.npy.
+template <typename Value>
+void add_argument(CLI::App& command, const std::string& name, Value& value, const std::string& help) {
+  command.add_option(name, value, help)->required()->type_name("");
+}
 
 /// An option, or two that are alike, and whether it was given.
 struct GivenOption {

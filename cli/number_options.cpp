@@ -119,11 +119,7 @@ Coefficient parse_coefficient(const std::string& option, const std::string& text
   if (text.empty()) return {{usual}, {}};
   if (text.ends_with(".npy")) return {values_of_file(option, text), {}};
   Coefficient made;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    made.values.push_back(parse_value(option, text.substr(at, end - at)));
-    at = end + 1;
-  }
+  for (const std::string& value : split(text, ',')) made.values.push_back(parse_value(option, value));
   return made;
 }
 

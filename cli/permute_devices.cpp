@@ -32,12 +32,7 @@ void check_device_options(const PermuteOptions& options) {
     fail(ErrorCode::unsupported, "permute --devices", other,
          "--engine cuda --devices with SPEC IN.npy OUT.npy", "one device takes all options");
   }
-  if (!options.has_out)
-    fail(ErrorCode::usage, "permute", "no OUT.npy", "SPEC IN.npy OUT.npy", "`faro permute --help` shows how");
-  require_npy_name("permute `" + options.in + "`", options.out);
-  if (io::same_file(options.in, options.out))
-    fail(ErrorCode::value, "permute `" + options.in + "`", "the same file as OUT", "two files");
-  check_spec_file(options, options.out, "OUT");
+  require_two_files(options);
 }
 
 // A part of an array on each device; what is empty has a byte, for an address.
@@ -110,36 +105,22 @@ void permute_devices(const PermuteOptions& options) {
   }
   output.finish(progress.advance());
   progress.end();
-  const ShardPlan& plan = peers.plan(0);
-  if (options.common.json) {
-    Json json = new_json();
-    json["spec"] = to_text(asked.problem.permutation);
-    json["in"] = options.in;
-    json["out"] = options.out;
-    json["shape"] = shape;
-    json["elements"] = element_count(problem.permutation);
-    json["element_bytes"] = problem.element_bytes;
-    json["bytes"] = input.data().size();
-    json["communicator"] = communicators.front()->name();
-    json["backend"] = peers.sharded(0).backend();
-    json["backend_reason"] = peers.sharded(0).backend_reason();
-    json["plan"] = Json::parse(plan.explain_json());
-    json["ms"] = ms;
-    json["gb_per_s"] = gb_per_s(input.data().size(), ms);
-    json["verified"] = options.verify;
-    print(json);
-  } else if (!options.quiet) {
-    note(ranks_line({.label = options.label(),
-                     .elements = asked.elements,
-                     .ranks = count_text(devices.size(), "device"),
-                     .by = communicators.front()->name() == "NCCL" ? "by NCCL" : "",
-                     .method = std::string(name(plan.method())),
-                     .bytes = input.data().size(),
-                     .sent_bytes = plan.sent_bytes(),
-                     .milliseconds = ms,
-                     .total_ms = milliseconds_since(start),
-                     .verified = options.verify}));
-  }
+  const RanksTold told{.elements = asked.elements,
+                       .ranks = count_text(devices.size(), "device"),
+                       .by = communicators.front()->name() == "NCCL" ? "by NCCL" : "",
+                       .plan = peers.plan(0),
+                       .bytes = input.data().size(),
+                       .milliseconds = ms,
+                       .total_ms = milliseconds_since(start)};
+  tell_ranks(options, told, [&] {
+    return ranks_json(options,
+                      {.spec = to_text(asked.problem.permutation),
+                       .shape = shape,
+                       .elements = element_count(problem.permutation),
+                       .element_bytes = problem.element_bytes,
+                       .bytes = told.bytes},
+                      *communicators.front(), &peers.sharded(0));
+  });
   output.commit();
 }
 

@@ -55,14 +55,10 @@ void check_rank_stores(const PermuteOptions& options) {
   if (!options.has_out) fail(ErrorCode::usage, permuting(options), "no OUT", "SPEC IN OUT");
 }
 
-class PermutedStores {
+class PermutedStores : private RankedRun {
  public:
   PermutedStores(const PermuteOptions& options, const std::shared_ptr<Communicator>& communicator)
-      : options_(options),
-        communicator_(communicator),
-        rank_(communicator->rank()),
-        ranks_(communicator->ranks()),
-        operation_(permuting(options)) {}
+      : RankedRun(options, communicator, permuting(options)) {}
 
   void run() {
     const auto start = std::chrono::steady_clock::now();
@@ -71,7 +67,7 @@ class PermutedStores {
     plan();
     if (options_.store.explain) {
       together([] {});
-      if (rank_ == 0) tell_ways();
+      if (rank() == 0) tell_ways();
       return;
     }
     reserve();
@@ -80,10 +76,10 @@ class PermutedStores {
     sharded.emplace(*made_, communicator_, PlanOptions{.threads = threads_});
     const auto begin = std::chrono::steady_clock::now();
     sharded->run(in_->data(), in_->size(), out_->data(), out_->size());
-    const double ms = slowest(*communicator_, milliseconds_since(begin));
+    const double ms = slowest(milliseconds_since(begin));
     in_.reset();
     write();
-    if (rank_ == 0) tell(*sharded, ms, milliseconds_since(start));
+    if (rank() == 0) tell_run(sharded->plan(), ms, start);
     commit();
   }
 
@@ -107,13 +103,6 @@ class PermutedStores {
     std::optional<ShardPlan> exchange = {};  // where others hold it
   };
 
-  void together(const std::function<void()>& work) {
-    detail::agree(*communicator_, operation_, [&] {
-      work();
-      return std::string();
-    });
-  }
-
   std::uint64_t item_bytes() const { return array_.type.bytes; }
   std::uint64_t items() const { return asked_.problem.element_bytes / item_bytes(); }
 
@@ -128,7 +117,7 @@ class PermutedStores {
       wanted_ = store_options_without_map(options_);
       threads_ = wanted_.threads;
       const store::Work work =
-          store::work_of(name_of_rank(options_.in, rank_), name_of_rank(options_.out, rank_), wanted_);
+          store::work_of(name_of_rank(options_.in, rank()), name_of_rank(options_.out, rank()), wanted_);
       out_place_ = work.out;
       format_ = work.format;
       array_ = work.in;
@@ -162,8 +151,8 @@ class PermutedStores {
       header.descr = "'|V" + std::to_string(item_bytes()) + "'";
       asked_ = file_problem_of(options_, header);
       problem_ =
-          shard_problem({.read = asked_.read(), .problem = asked_.problem, .ranks = ranks_}, options_.cuts);
-      problem_.shards.rank = rank_;
+          shard_problem({.read = asked_.read(), .problem = asked_.problem, .ranks = ranks()}, options_.cuts);
+      problem_.shards.rank = rank();
       wanted_.map = element_map_of(asked_, header, threads_);
       shape_after_ = wanted_.map->shape;
       if (out_side_.way == Way::files) {
@@ -181,7 +170,7 @@ class PermutedStores {
 
   // The part that is held of a side, as the plan counts.
   RankPart held(const ShardCut& cut, const Shape& counted, int rank) const {
-    return detail::part_of_cut(cut, counted, ranks_, rank);
+    return detail::part_of_cut(cut, counted, ranks(), rank);
   }
 
   void want_own_file() {
@@ -192,7 +181,7 @@ class PermutedStores {
            "parts of the result's own axes, " + shape_text(shape_after_));
     }
     store::StoredArray mine = array_;
-    mine.shape = held(problem_.shards.out, problem_.out_shape(), rank_).shape();
+    mine.shape = held(problem_.shards.out, problem_.out_shape(), rank()).shape();
     mine.chunks.reset();
     mine.notes = {};
     store::Options alone = wanted_;
@@ -227,9 +216,9 @@ class PermutedStores {
     const ShardCut& cut = is_input ? problem_.shards.in : problem_.shards.out;
     const Shape counted = is_input ? problem_.in_shape() : problem_.out_shape();
     const Shape& shape = is_input ? array_.shape : shape_after_;
-    side.owners = owners_of({.shape = shape, .unit = unit, .counted = counted, .items = items()}, ranks_);
-    side.box = box_of(side.owners, shape, rank_);
-    if (side.owners.extents[static_cast<std::size_t>(rank_)] == 0) side.box.extents = {0};
+    side.owners = owners_of({.shape = shape, .unit = unit, .counted = counted, .items = items()}, ranks());
+    side.box = box_of(side.owners, shape, rank());
+    if (side.owners.extents[static_cast<std::size_t>(rank())] == 0) side.box.extents = {0};
     side.owned_bytes = store::volume(side.box.extents) * item_bytes();
     if (store::is_empty(counted) || is_held_as_owned(side, cut, counted)) return;
     std::vector<int> order(counted.size());
@@ -244,7 +233,7 @@ class PermutedStores {
   }
 
   bool is_held_as_owned(const Side& side, const ShardCut& cut, const Shape& counted) const {
-    for (int r = 0; r < ranks_; ++r) {
+    for (int r = 0; r < ranks(); ++r) {
       if (held(cut, counted, r).axes != held(side.owners.cut, counted, r).axes) return false;
     }
     return true;
@@ -293,7 +282,7 @@ class PermutedStores {
     return {.path = run.path.string(),
             .offset = run.offset,
             .element_bytes = problem_.element_bytes,
-            .part = held(cut, counted, rank_),
+            .part = held(cut, counted, rank()),
             .shape = counted};
   }
 
@@ -307,29 +296,21 @@ class PermutedStores {
       if (in_side_.way == Way::files) {
         load_box(part_, {.origin = Shape(part_.shape.size(), 0), .extents = part_.shape}, in_->span(),
                  threads_);
-        if (detail::is_first_copy(problem_.shards.in, counted, ranks_, rank_))
-          add_read(held(problem_.shards.in, counted, rank_), counted, in_->span());
+        if (detail::is_first_copy(problem_.shards.in, counted, ranks(), rank()))
+          add_read(held(problem_.shards.in, counted, rank()), counted, in_->span());
         return;
       }
       if (in_side_.exchange) owned.emplace(in_side_.owned_bytes);
       const std::span<std::byte> to = owned ? owned->span() : in_->span();
       load_box(array_, in_side_.box, to, threads_);
-      if (!to.empty()) add_read(held(in_side_.owners.cut, counted, rank_), counted, to);
+      if (!to.empty()) add_read(held(in_side_.owners.cut, counted, rank()), counted, to);
     });
     if (in_side_.exchange) exchange(in_side_, *owned, *in_);
   }
 
-  // Work on the output, which is of no use where that fails on any rank.
-  void finishing(const std::function<void()>& work) {
-    try {
-      together(work);
-    } catch (...) {
-      output_->discard();
-      throw;
-    }
-  }
+  void discard() override { output_->discard(); }
 
-  bool makes() const { return rank_ == 0 || out_side_.way == Way::files; }
+  bool makes() const { return rank() == 0 || out_side_.way == Way::files; }
 
   void write() {
     std::optional<io::Buffer> owned;
@@ -350,7 +331,7 @@ class PermutedStores {
       if (!makes() || out_side_.way == Way::files) output_->finish();
     });
     finishing([&] {
-      if (rank_ == 0 && out_side_.way != Way::files) output_->finish();
+      if (rank() == 0 && out_side_.way != Way::files) output_->finish();
     });
     if (!options_.verify) return;
     std::uint64_t read = 0;
@@ -372,20 +353,20 @@ class PermutedStores {
     store::Sums* const sums = options_.verify ? &sums_ : nullptr;
     if (out_side_.way == Way::files) return write_own_file(elements);
     if (out_side_.way == Way::owners) return output_->store(out_side_.box, elements, threads_, sums);
-    if (detail::is_first_copy(problem_.shards.out, counted, ranks_, rank_))
+    if (detail::is_first_copy(problem_.shards.out, counted, ranks(), rank()))
       write_part(part_of(*output_->plain(), problem_.shards.out, counted), elements);
   }
 
   void write_own_file(std::span<std::byte> elements) {
     const Shape& shape = output_->work().wanted.shape;
     store::Sums local;
-    const RankPart part = held(problem_.shards.out, problem_.out_shape(), rank_);
+    const RankPart part = held(problem_.shards.out, problem_.out_shape(), rank());
     const std::uint64_t width = item_bytes();
     const auto at = [&](std::uint64_t e) { return elements.data() + e * width; };
     if (options_.verify) {
       for (std::uint64_t e = 0; e < elements.size() / width; ++e)
         local.read += store::element_sum(e, at(e), width);
-      if (detail::is_first_copy(problem_.shards.out, problem_.out_shape(), ranks_, rank_)) {
+      if (detail::is_first_copy(problem_.shards.out, problem_.out_shape(), ranks(), rank())) {
         detail::for_runs(part, problem_.out_shape(), [&](const detail::PartRun& run) {
           for (std::uint64_t e = 0; e < run.length; ++e)
             sums_.stored += store::element_sum(run.index + e, at(run.element + e), width);
@@ -423,17 +404,15 @@ class PermutedStores {
                   {"owned_extents", side.owners.extents},
                   {"sent_bytes", side.exchange ? side.exchange->sent_bytes() : 0}};
     };
-    Json json = new_json();
-    json["spec"] = to_text(asked_.problem.permutation);
-    json["in"] = options_.in;
-    json["out"] = options_.out;
+    Json json = ranks_json(options_,
+                           {.spec = to_text(asked_.problem.permutation),
+                            .shape = shape_after_,
+                            .elements = element_count(problem_.permutation),
+                            .element_bytes = problem_.element_bytes,
+                            .bytes = bytes()},
+                           *communicator_);
     json["format"] = format_->name();
-    json["shape"] = shape_after_;
-    json["elements"] = element_count(problem_.permutation);
-    json["element_bytes"] = problem_.element_bytes;
-    json["bytes"] = bytes();
-    json["communicator"] = communicator_->name();
-    json["ranks"] = ranks_;
+    json["ranks"] = ranks();
     json["method"] = name(made_->method());
     json["sent_bytes"] = made_->sent_bytes();
     json["read"] = side_json(in_side_);
@@ -459,34 +438,12 @@ class PermutedStores {
           "\n" + made_->explain());
   }
 
-  void tell(const ShardedPlan& sharded, double ms, double total_ms) const {
-    if (options_.common.json) {
-      Json json = told_json();
-      json["ms"] = ms;
-      json["gb_per_s"] = gb_per_s(bytes(), ms);
-      json["verified"] = options_.verify;
-      return print(json);
-    }
-    if (options_.quiet) return;
-    if (!output_->left_out().empty())
+  void tell_run(const ShardPlan& plan, double ms, Moment start) const {
+    if (!options_.common.json && !options_.quiet && !output_->left_out().empty())
       note(fmt::format("{} has no {}", format_->name(), fmt::join(output_->left_out(), ", ")));
-    note(ranks_line({.label = options_.label(),
-                     .elements = asked_.elements,
-                     .ranks = count_text(static_cast<std::uint64_t>(ranks_), "rank"),
-                     .by = "by " + std::string(communicator_->name()),
-                     .method = std::string(name(sharded.plan().method())),
-                     .bytes = bytes(),
-                     .sent_bytes = sharded.plan().sent_bytes(),
-                     .milliseconds = ms,
-                     .total_ms = total_ms,
-                     .verified = options_.verify}));
+    tell(asked_.elements, plan, bytes(), ms, start, [this] { return told_json(); });
   }
 
-  const PermuteOptions& options_;
-  std::shared_ptr<Communicator> communicator_;
-  int rank_;
-  int ranks_;
-  std::string operation_;
   store::Options wanted_;
   int threads_ = 1;
   store::StoredArray array_;  // the whole

@@ -76,13 +76,7 @@ void check_shard_options(const PermuteOptions& options) {
     fail(ErrorCode::unsupported, "permute --shards", other, "--shards with SPEC IN.npy OUT.npy",
          "`faro permute --help` shows what goes together");
   }
-  if (!options.has_out) {
-    fail(ErrorCode::usage, "permute", "no OUT.npy", "SPEC IN.npy OUT.npy", "`faro permute --help` shows how");
-  }
-  require_npy_name("permute `" + options.in + "`", options.out);
-  if (io::same_target(options.in, options.out))
-    fail(ErrorCode::value, "permute `" + options.in + "`", "the same file as OUT", "two files");
-  check_spec_file(options, options.out, "OUT");
+  require_two_files(options);
 }
 
 // What is done with the file, once its header is known.
@@ -109,14 +103,11 @@ Permutation quick_inverse(const Permutation& permutation) {
   return indexed == nullptr ? back : Permutation(indexed->redirected(Direction::scatter));
 }
 
-class PermutedShards {
+class PermutedShards : private RankedRun {
  public:
   PermutedShards(const PermuteOptions& options, const std::shared_ptr<Communicator>& communicator,
                  ShardsOfFile asked)
-      : options_(options),
-        communicator_(communicator),
-        operation_("permute `" + options.in + "`"),
-        of_file_(std::move(asked)) {}
+      : RankedRun(options, communicator, "permute `" + options.in + "`"), of_file_(std::move(asked)) {}
 
   void run() {
     const auto start = std::chrono::steady_clock::now();
@@ -140,21 +131,15 @@ class PermutedShards {
   }
 
  private:
-  using Moment = std::chrono::steady_clock::time_point;
-
   void finish_run(const ShardedPlan& sharded, Moment begin, Moment start) {
-    const double ms = slowest(*communicator_, milliseconds_since(begin));
+    const double ms = slowest(milliseconds_since(begin));
     if (options_.verify) verify();
     write();
-    if (communicator_->rank() == 0) tell(sharded, ms, milliseconds_since(start));
+    if (rank() == 0) {
+      tell(asked_.elements, sharded.plan(), header_.data_bytes(), ms, start,
+           [&] { return ranks_json(options_, array(), *communicator_, &sharded); });
+    }
     commit();
-  }
-
-  void together(const std::function<void()>& work) {
-    detail::agree(*communicator_, operation_, [&] {
-      work();
-      return std::string();
-    });
   }
 
   // What every rank does from here on is the same only if all were asked for the same.
@@ -165,7 +150,7 @@ class PermutedShards {
       if (header_.fortran_order)
         fail(ErrorCode::unsupported, operation_, "data in Fortran order", "data in C order");
       asked_ = of_file_(header_, *communicator_);
-      asked_.problem.shards.rank = communicator_->rank();
+      asked_.problem.shards.rank = rank();
       threads_ = options_.common.plan_options(asked_.problem.element_bytes).threads;
       const std::string descr = ask_numbers();
       // Numbers are changed from file to file without ranks, whose data begin at a block.
@@ -216,14 +201,13 @@ class PermutedShards {
     for (const std::string& theirs : communicator_->all_gather(std::to_string(budget_)))
       budget_ = std::min<std::uint64_t>(budget_, std::stoull(theirs));
     constexpr std::uint64_t kParts = 4;
-    const bool larger =
-        header_.data_bytes() / static_cast<std::uint64_t>(communicator_->ranks()) > budget_ / kParts;
+    const bool larger = header_.data_bytes() / static_cast<std::uint64_t>(ranks()) > budget_ / kParts;
     return larger && asked_.whole.has_value() && !numbers_;
   }
 
   // Each rank sweeps its share of the tiles, from file to file: what a tile needs lies in the input's file,
   // which all ranks see, so that nothing is sent.
-  void sweep(std::chrono::steady_clock::time_point start) {
+  void sweep(Moment start) {
     std::optional<file::Sweep> sweep;
     const auto rank = static_cast<std::uint64_t>(communicator_->rank());
     const auto ranks = static_cast<std::uint64_t>(communicator_->ranks());
@@ -237,7 +221,7 @@ class PermutedShards {
                       {.process = rank, .processes = ranks}, how);
       ms = milliseconds_since(begin);
     });
-    ms = slowest(*communicator_, ms);
+    ms = slowest(ms);
     if (options_.verify) {
       finishing([&] {
         const io::NpyHeader written = io::read_npy_header(io::partial_path(options_.out));
@@ -276,8 +260,7 @@ class PermutedShards {
     return {.path = path,
             .offset = offset,
             .element_bytes = side.width,
-            .part = faro::detail::part_of_cut(side.cut, side.shape, communicator_->ranks(),
-                                              communicator_->rank()),
+            .part = faro::detail::part_of_cut(side.cut, side.shape, ranks(), rank()),
             .shape = side.shape};
   }
 
@@ -371,7 +354,7 @@ class PermutedShards {
   void create(const std::function<void()>& first) {
     together([&] {
       first();
-      if (communicator_->rank() != 0) return;
+      if (rank() != 0) return;
       file_ = std::make_unique<io::OutputFile>(options_.out, io::Unfinished::kept);
       try {
         if (ftruncate(file_->descriptor(), 0) != 0)
@@ -385,14 +368,8 @@ class PermutedShards {
     });
   }
 
-  // Work on the output's file, which is of no use where that fails on any rank.
-  void finishing(const std::function<void()>& work) {
-    try {
-      together(work);
-    } catch (...) {
-      if (file_) file_->discard();
-      throw;
-    }
+  void discard() override {
+    if (file_) file_->discard();
   }
   void finish() {
     finishing([&] {
@@ -404,8 +381,7 @@ class PermutedShards {
     create([] {});
     const ShardProblem& problem = asked_.problem;
     finishing([&] {
-      if (faro::detail::is_first_copy(problem.shards.out, problem.out_shape(), communicator_->ranks(),
-                                      communicator_->rank()))
+      if (faro::detail::is_first_copy(problem.shards.out, problem.out_shape(), ranks(), rank()))
         write_part(target_, out_->span());
     });
     finish();
@@ -417,22 +393,17 @@ class PermutedShards {
     });
   }
 
-  Json told_json() const {
-    Json json = new_json();
-    json["spec"] = asked_.spec;
-    json["in"] = options_.in;
-    json["out"] = options_.out;
-    json["shape"] = asked_.shape;
-    json["elements"] = asked_.count;
-    json["element_bytes"] = asked_.problem.element_bytes;
-    json["bytes"] = header_.data_bytes();
-    json["communicator"] = communicator_->name();
-    return json;
+  PermutedArray array() const {
+    return {.spec = asked_.spec,
+            .shape = asked_.shape,
+            .elements = asked_.count,
+            .element_bytes = asked_.problem.element_bytes,
+            .bytes = header_.data_bytes()};
   }
 
   void tell_sweep(const file::Facts& facts, double ms, double total_ms) const {
     if (options_.common.json) {
-      Json json = told_json();
+      Json json = ranks_json(options_, array(), *communicator_);
       json["tiles"] = facts.tiles;
       json["tile_bytes"] = facts.tile_bytes;
       json["memory_bytes"] = budget_;
@@ -444,40 +415,11 @@ class PermutedShards {
     if (options_.quiet) return;
     note(fmt::format(
         "{}: {} in {}, by {}, from file to file within {} each: {}; {:.3g} ms, {:.3g} ms in all{}",
-        options_.label(), asked_.elements,
-        count_text(static_cast<std::uint64_t>(communicator_->ranks()), "rank"), communicator_->name(),
-        size_text(budget_), facts.text(), ms, total_ms, options_.verify ? ", verified" : ""));
+        options_.label(), asked_.elements, count_text(static_cast<std::uint64_t>(ranks()), "rank"),
+        communicator_->name(), size_text(budget_), facts.text(), ms, total_ms,
+        options_.verify ? ", verified" : ""));
   }
 
-  void tell(const ShardedPlan& sharded, double ms, double total_ms) const {
-    const ShardPlan& plan = sharded.plan();
-    const std::uint64_t bytes = header_.data_bytes();
-    if (options_.common.json) {
-      Json json = told_json();
-      json["backend"] = sharded.backend();
-      json["backend_reason"] = sharded.backend_reason();
-      json["plan"] = Json::parse(plan.explain_json());
-      json["ms"] = ms;
-      json["gb_per_s"] = gb_per_s(bytes, ms);
-      json["verified"] = options_.verify;
-      return print(json);
-    }
-    if (options_.quiet) return;
-    note(ranks_line({.label = options_.label(),
-                     .elements = asked_.elements,
-                     .ranks = count_text(static_cast<std::uint64_t>(communicator_->ranks()), "rank"),
-                     .by = "by " + std::string(communicator_->name()),
-                     .method = std::string(name(plan.method())),
-                     .bytes = bytes,
-                     .sent_bytes = plan.sent_bytes(),
-                     .milliseconds = ms,
-                     .total_ms = total_ms,
-                     .verified = options_.verify}));
-  }
-
-  const PermuteOptions& options_;
-  std::shared_ptr<Communicator> communicator_;
-  std::string operation_;
   ShardsOfFile of_file_;
   io::NpyHeader header_;
   FileShards asked_;

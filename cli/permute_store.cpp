@@ -22,11 +22,8 @@ std::string relayout_operation(const PermuteOptions& options) { return "lay `" +
 // "256,256,64"
 std::vector<std::uint64_t> parse_extents(const std::string& option, const std::string& text) {
   std::vector<std::uint64_t> extents;
-  for (std::size_t begin = 0; begin <= text.size() && !text.empty();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    extents.push_back(parse_number(option, text.substr(begin, end - begin), 1, std::uint64_t{1} << 62));
-    begin = end + 1;
-  }
+  for (const std::string& extent : split(text, ','))
+    extents.push_back(parse_number(option, extent, 1, std::uint64_t{1} << 62));
   return extents;
 }
 
@@ -127,11 +124,8 @@ void tell_report(const PermuteOptions& options, const store::Report& report) {
 store::Options store_options_without_map(const PermuteOptions& options) {
   // A level behind another.
   std::vector<std::vector<std::uint64_t>> shards;
-  for (std::size_t begin = 0; begin <= options.store.shards.size() && !options.store.shards.empty();) {
-    const std::size_t end = std::min(options.store.shards.find('/', begin), options.store.shards.size());
-    shards.push_back(parse_extents("--shard-chunks", options.store.shards.substr(begin, end - begin)));
-    begin = end + 1;
-  }
+  for (const std::string& level : split(options.store.shards, '/'))
+    shards.push_back(parse_extents("--shard-chunks", level));
   store::Options made{.chunks = parse_extents("--chunks", options.store.chunks),
                       .shards = shards.empty() ? std::vector<std::uint64_t>() : shards.front(),
                       .codec = options.store.codec,

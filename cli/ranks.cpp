@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <functional>
 #include <numeric>
-#include <sstream>
 
 #ifdef FARO_HAVE_MPI
 #include <mpi.h>
@@ -17,9 +16,9 @@
 #endif
 
 #include "cli/arguments.hpp"
-#include "cli/permute_options.hpp"
-#include "cli/report.hpp"
+#include "cli/host_run.hpp"
 #include "faro/engines/cuda.hpp"
+#include "io/output_file.hpp"
 #include "shard/methods.hpp"
 
 namespace faro::cli {
@@ -186,8 +185,7 @@ void DeviceOptions::add(CLI::App& command) {
 std::vector<int> DeviceOptions::ordinals() const {
   constexpr std::uint64_t most_ordinal = 1023;
   std::vector<int> made;
-  std::istringstream words(devices);
-  for (std::string word; std::getline(words, word, ',');)
+  for (const std::string& word : split(devices, ','))
     made.push_back(static_cast<int>(parse_number("--devices", word, 0, most_ordinal)));
   if (made.empty()) fail(ErrorCode::value, "read --devices", "`" + devices + "`", "numbers such as 0,1");
   return made;
@@ -249,24 +247,90 @@ ShardProblem shard_problem(const AskedShards& asked, const CutOptions& cuts) {
   return made;
 }
 
-std::string ranks_line(const RanksTold& told) {
-  const std::string rate =
-      fmt::format("{}, {:.3g} GB/s{}", time_text(told.milliseconds), gb_per_s(told.bytes, told.milliseconds),
-                  told.verified ? ", verified" : "");
-  const std::string compact = compacted(told.elements) + ", " + rate;
-  return fitted_line({told.label + ": " + told.elements + " in " + rate, told.label + ": " + compact,
-                      short_label(told.label) + ": " + compact, compact},
-                     {{told.ranks + (told.by.empty() ? "" : " " + told.by), told.ranks},
-                      {"each sends " + size_text(told.sent_bytes)},
-                      {"method " + told.method},
-                      {time_text(told.total_ms) + " with its files"}});
+void tell_ranks(const PermuteOptions& options, const RanksTold& told, const std::function<Json()>& facts) {
+  const double rate = gb_per_s(told.bytes, told.milliseconds);
+  if (options.common.json) {
+    Json json = facts();
+    json["ms"] = told.milliseconds;
+    json["gb_per_s"] = rate;
+    json["verified"] = options.verify;
+    return print(json);
+  }
+  if (options.quiet) return;
+  const std::string took = fmt::format("{}, {:.3g} GB/s{}", time_text(told.milliseconds), rate,
+                                       options.verify ? ", verified" : "");
+  const std::string compact = compacted(told.elements) + ", " + took;
+  const std::string label = options.label();
+  note(fitted_line({label + ": " + told.elements + " in " + took, label + ": " + compact,
+                    short_label(label) + ": " + compact, compact},
+                   {{told.ranks + (told.by.empty() ? "" : " " + told.by), told.ranks},
+                    {"each sends " + size_text(told.plan.sent_bytes())},
+                    {"method " + std::string(name(told.plan.method()))},
+                    {time_text(told.total_ms) + " with its files"}}));
 }
 
-double slowest(Communicator& ranks, double milliseconds) {
+Json ranks_json(const PermuteOptions& options, const PermutedArray& array, const Communicator& communicator,
+                const ShardedPlan* sharded) {
+  Json json = new_json();
+  json["spec"] = array.spec;
+  json["in"] = options.in;
+  json["out"] = options.out;
+  json["shape"] = array.shape;
+  json["elements"] = array.elements;
+  json["element_bytes"] = array.element_bytes;
+  json["bytes"] = array.bytes;
+  json["communicator"] = communicator.name();
+  if (sharded == nullptr) return json;
+  json["backend"] = sharded->backend();
+  json["backend_reason"] = sharded->backend_reason();
+  json["plan"] = Json::parse(sharded->plan().explain_json());
+  return json;
+}
+
+void require_two_files(const PermuteOptions& options) {
+  const std::string operation = "permute `" + options.in + "`";
+  if (!options.has_out)
+    fail(ErrorCode::usage, "permute", "no OUT.npy", "SPEC IN.npy OUT.npy", "`faro permute --help` shows how");
+  require_npy_name(operation, options.out);
+  if (io::same_target(options.in, options.out))
+    fail(ErrorCode::value, operation, "the same file as OUT", "two files");
+  check_spec_file(options, options.out, "OUT");
+}
+
+void RankedRun::together(const std::function<void()>& work) const {
+  faro::detail::agree(*communicator_, operation_, [&] {
+    work();
+    return std::string();
+  });
+}
+
+void RankedRun::finishing(const std::function<void()>& work) {
+  try {
+    together(work);
+  } catch (...) {
+    discard();
+    throw;
+  }
+}
+
+double RankedRun::slowest(double milliseconds) const {
   double most = milliseconds;
-  for (const std::string& theirs : ranks.all_gather(fmt::format("{}", milliseconds)))
+  for (const std::string& theirs : communicator_->all_gather(fmt::format("{}", milliseconds)))
     most = std::max(most, std::stod(theirs));
   return most;
+}
+
+void RankedRun::tell(const std::string& elements, const ShardPlan& plan, std::uint64_t bytes,
+                     double milliseconds, Moment start, const std::function<Json()>& facts) const {
+  tell_ranks(options_,
+             {.elements = elements,
+              .ranks = count_text(static_cast<std::uint64_t>(ranks()), "rank"),
+              .by = "by " + std::string(communicator_->name()),
+              .plan = plan,
+              .bytes = bytes,
+              .milliseconds = milliseconds,
+              .total_ms = milliseconds_since(start)},
+             facts);
 }
 
 }  // namespace faro::cli

@@ -4,13 +4,18 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/permute_options.hpp"
+#include "cli/report.hpp"
 #include "faro/shards.hpp"
 
 namespace faro::cli {
@@ -70,23 +75,65 @@ struct BenchedShards {
 };
 void bench_shards(const BenchedShards& asked);
 
-/// The one line of a run by several ranks, of at most 80 columns as long as the name of its method leaves
-/// room.
+/// What is told of a run of `permute` by several ranks.
 struct RanksTold {
-  std::string label;     // as it was typed
-  std::string elements;  // "2^20 elements of 4 bytes"
-  std::string ranks;     // "4 ranks", "2 GPUs"
-  std::string by;        // "by MPI"; empty without
-  std::string method;
+  std::string elements;   // "2^20 elements of 4 bytes"
+  std::string ranks;      // "4 ranks", "2 GPUs"
+  std::string by;         // "by MPI"; empty without
+  const ShardPlan& plan;  // of one rank
   std::uint64_t bytes = 0;
-  std::uint64_t sent_bytes = 0;  // by one rank
   double milliseconds = 0;
   double total_ms = 0;  // with reading and writing
-  bool verified = false;
 };
-std::string ranks_line(const RanksTold& told);
+/// JSON, behind what `facts` gives; or one line, of at most 80 columns as long as the name of its method
+/// leaves room.
+void tell_ranks(const PermuteOptions& options, const RanksTold& told, const std::function<Json()>& facts);
 
-/// The most of what the ranks took. Collective.
-double slowest(Communicator& ranks, double milliseconds);
+/// What the JSON of such a run begins with.
+struct PermutedArray {
+  const std::string& spec;  // canonical
+  const std::vector<std::uint64_t>& shape;
+  std::uint64_t elements = 0;
+  std::uint64_t element_bytes = 0;
+  std::uint64_t bytes = 0;
+};
+Json ranks_json(const PermuteOptions& options, const PermutedArray& array, const Communicator& communicator,
+                const ShardedPlan* sharded = nullptr);
+
+/// Errors: ErrorCode::usage and value for options that do not name one .npy file and another.
+void require_two_files(const PermuteOptions& options);
+
+/// A run by which every rank takes its part of a file to its part of another: what one cannot do, none does.
+class RankedRun {
+ public:
+  RankedRun(const RankedRun&) = delete;
+  RankedRun& operator=(const RankedRun&) = delete;
+
+ protected:
+  using Moment = std::chrono::steady_clock::time_point;
+
+  RankedRun(const PermuteOptions& options, std::shared_ptr<Communicator> communicator, std::string operation)
+      : options_(options), communicator_(std::move(communicator)), operation_(std::move(operation)) {}
+  virtual ~RankedRun() = default;
+
+  /// Takes away what was made of the output.
+  virtual void discard() = 0;
+
+  /// Collective. Errors: those of `work` on any rank, alike on all.
+  void together(const std::function<void()>& work) const;
+  /// The same on the output, which is of no use where that fails on any rank.
+  void finishing(const std::function<void()>& work);
+  /// The most milliseconds that a rank took. Collective.
+  double slowest(double milliseconds) const;
+
+  int rank() const { return communicator_->rank(); }
+  int ranks() const { return communicator_->ranks(); }
+  void tell(const std::string& elements, const ShardPlan& plan, std::uint64_t bytes, double milliseconds,
+            Moment start, const std::function<Json()>& facts) const;
+
+  const PermuteOptions& options_;
+  std::shared_ptr<Communicator> communicator_;
+  std::string operation_;
+};
 
 }  // namespace faro::cli

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 #include <system_error>
 
 #include "cli/arguments.hpp"
@@ -34,8 +33,7 @@ detail::Topology read_topology(const std::string& name) {
 // "8" or "8,64,4096".
 std::vector<int> read_ranks(const std::string& text) {
   std::vector<int> ranks;
-  std::istringstream words(text);
-  for (std::string word; std::getline(words, word, ',');)
+  for (const std::string& word : split(text, ','))
     ranks.push_back(static_cast<int>(parse_number("--ranks", word, 1, kMaxShardRanks)));
   if (ranks.empty())
     fail(ErrorCode::value, "simulate shards", "no --ranks", "a number, or several: 8,64,512");

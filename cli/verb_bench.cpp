@@ -370,9 +370,7 @@ Verb bench_verb(CLI::App& app) {
   const auto options = std::make_shared<BenchOptions>();
   CLI::App* const command =
       app.add_subcommand("bench", "Verify a permutation, then time it beside the obvious loop and a copy");
-  command->add_option("SPEC", options->specs, "Permutations, such as `bit_reversal(24)`")
-      ->required()
-      ->type_name("");
+  add_argument(*command, "SPEC", options->specs, "Permutations, such as `bit_reversal(24)`");
   options->common.add_engine(*command);
   options->common.add_device(*command);
   options->common.add_tile(*command);

@@ -103,15 +103,10 @@ Verb checkpoint_verb(CLI::App& app) {
   PermuteOptions& permute = options->permute;
   CLI::App* const command = app.add_subcommand(
       "checkpoint", "Transpose, cast, split, join and rename the tensors of a safetensors checkpoint");
-  command->add_option("RULES", options->rules, "What is done to which tensors: a file of JSON or TOML")
-      ->required()
-      ->type_name("");
-  command->add_option("IN", permute.in, "A folder of safetensors with their index, or one such file")
-      ->required()
-      ->type_name("");
-  command->add_option("OUT", permute.out, "A folder that is not there, or a name that ends in .safetensors")
-      ->required()
-      ->type_name("");
+  add_argument(*command, "RULES", options->rules, "What is done to which tensors: a file of JSON or TOML");
+  add_argument(*command, "IN", permute.in, "A folder of safetensors with their index, or one such file");
+  add_argument(*command, "OUT", permute.out,
+               "A folder that is not there, or a name that ends in .safetensors");
   add_text(*command, "--memory", permute.memory, "SIZE",
            "Memory for buffers, such as 1GiB; the default is 60% of the free memory");
   add_text(*command, "--shard-size", options->shard_size, "SIZE",

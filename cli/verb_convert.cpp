@@ -13,15 +13,10 @@ Verb convert_verb(CLI::App& app) {
   const auto options = std::make_shared<PermuteOptions>();
   CLI::App* const command = app.add_subcommand(
       "convert", "Convert an array between Zarr, HDF5, safetensors, GGUF, .npy and others");
-  command
-      ->add_option(
-          "IN", options->in,
-          "The array: a file or folder, with a name behind a colon where it has several, such as in.h5:/t")
-      ->required()
-      ->type_name("");
-  command->add_option("OUT", options->out, "The result; its name tells its format")
-      ->required()
-      ->type_name("");
+  add_argument(
+      *command, "IN", options->in,
+      "The array: a file or folder, with a name behind a colon where it has several, such as in.h5:/t");
+  add_argument(*command, "OUT", options->out, "The result; its name tells its format");
   options->store.add(*command);
   add_text(*command, "--dtype", options->numbers.dtype, "DTYPE",
            "Convert numbers to this type, such as bfloat16");

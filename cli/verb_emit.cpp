@@ -98,9 +98,7 @@ void run(const EmitOptions& options) {
 Verb emit_verb(CLI::App& app) {
   const auto options = std::make_shared<EmitOptions>();
   CLI::App* const command = app.add_subcommand("emit", "Write a permutation as standalone CUDA C++ or C++");
-  command->add_option("SPEC", options->spec, "The permutation, such as `bit_reversal(20)`")
-      ->required()
-      ->type_name("");
+  add_argument(*command, "SPEC", options->spec, "The permutation, such as `bit_reversal(20)`");
   const auto word = [&](const std::string& name, std::string& value, const std::string& type,
                         const std::string& help) { add_text(*command, name, value, type, help); };
   word("--kernel", options->kernel, "RUNG", "naive, tile, banks, iters, two-pass or one-pass (the default)");

@@ -359,9 +359,8 @@ void explain(const ExplainOptions& options) {
 Verb explain_verb(CLI::App& app) {
   const auto options = std::make_shared<ExplainOptions>();
   CLI::App* const command = app.add_subcommand("explain", "Explain how a permutation would be run, and why");
-  command->add_option("SPEC", options->spec, "The permutation, such as `bit_reversal(20)`; or a strided view")
-      ->required()
-      ->type_name("");
+  add_argument(*command, "SPEC", options->spec,
+               "The permutation, such as `bit_reversal(20)`; or a strided view");
   options->common.add_engine(*command);
   options->common.add_device(*command);
   add_text(*command, "--capability", options->capability, "M.N",

@@ -277,15 +277,10 @@ void make_array(const NewOptions& options) {
 Verb new_verb(CLI::App& app) {
   const auto options = std::make_shared<NewOptions>();
   CLI::App* const command = app.add_subcommand("new", "Write an array to try things on");
-  command->add_option("SHAPE", options->shape, "Sizes joined by x: 1024x1024, 2^20, 4096; () is a scalar")
-      ->required()
-      ->type_name("");
-  command
-      ->add_option("DTYPE", options->dtype,
-                   "A NumPy type, such as u4, >f8, c16, S32 or V32, or its name, such as float32")
-      ->required()
-      ->type_name("");
-  command->add_option("OUT.npy", options->out, "The file to write")->required()->type_name("");
+  add_argument(*command, "SHAPE", options->shape, "Sizes joined by x: 1024x1024, 2^20, 4096; () is a scalar");
+  add_argument(*command, "DTYPE", options->dtype,
+               "A NumPy type, such as u4, >f8, c16, S32 or V32, or its name, such as float32");
+  add_argument(*command, "OUT.npy", options->out, "The file to write");
   add_text(*command, "--fill", options->fill, "F",
            "index (the default), random (the same on every machine), zeros, or pattern: bytes 0, 1, 2, ...");
   add_text(*command, "--seed", options->seed, "N", "Seed of --fill random; the default is 0");

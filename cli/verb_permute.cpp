@@ -448,19 +448,12 @@ Verb permute_verb(CLI::App& app) {
   const auto options = std::make_shared<PermuteOptions>();
   CLI::App* const command =
       app.add_subcommand("permute", "Permute an array of a .npy file: out[pi(x)] = in[x]");
-  command
-      ->add_option(
-          "SPEC", options->spec,
-          "The permutation, such as `bit_reversal`, `transpose(64, 32)` or 'b s h d -> b h s d'; or a "
-          "strided view")
-      ->required()
-      ->type_name("");
-  command
-      ->add_option("IN.npy", options->in,
-                   "The array to permute; any dtype of plain bytes; - is standard input; or a store, such as "
-                   "in.zarr or in.h5:/t")
-      ->required()
-      ->type_name("");
+  add_argument(*command, "SPEC", options->spec,
+               "The permutation, such as `bit_reversal`, `transpose(64, 32)` or 'b s h d -> b h s d'; or a "
+               "strided view");
+  add_argument(*command, "IN.npy", options->in,
+               "The array to permute; any dtype of plain bytes; - is standard input; or a store, such as "
+               "in.zarr or in.h5:/t");
   const CLI::Option* const out = command
                                      ->add_option("OUT.npy", options->out,
                                                   "The result, with the dtype of IN.npy or of --dtype and "

@@ -57,9 +57,7 @@ Verb recover_verb(CLI::App& app) {
   const auto options = std::make_shared<RecoverOptions>();
   PermuteOptions& permute = options->permute;
   CLI::App* const command = app.add_subcommand("recover", "Finish or undo an interrupted run in place");
-  command->add_option("FILE", permute.in, "The file that was permuted with --in-place")
-      ->required()
-      ->type_name("");
+  add_argument(*command, "FILE", permute.in, "The file that was permuted with --in-place");
   command->add_flag("--undo", options->undo, "Undo what was done, so that the file is as it was before");
   add_text(*command, "--io", permute.io, "WAY",
            "How files are read and written: auto, uring, threads (both with O_DIRECT) or buffered");

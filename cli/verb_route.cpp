@@ -204,11 +204,8 @@ Verb route_verb(CLI::App& app) {
   const auto option = [&](const char* flag, std::string& to, const char* type, const std::string& what) {
     return add_text(*command, flag, to, type, what);
   };
-  command
-      ->add_option("KEYS.npy", options->keys,
-                   "The bucket of each item, as whole numbers of shape (rows) or (rows, k)")
-      ->required()
-      ->type_name("");
+  add_argument(*command, "KEYS.npy", options->keys,
+               "The bucket of each item, as whole numbers of shape (rows) or (rows, k)");
   option("--buckets", options->buckets, "N", "Keys are 0 to N - 1, and -1 for items that go nowhere")
       ->required();
   for (RouteFile& file : options->files) option(file.flag, file.path, "FILE", file.help);

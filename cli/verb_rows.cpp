@@ -409,7 +409,7 @@ Verb rows_verb(CLI::App& app, RowVerb verb, const std::string& help) {
   const bool takes = verb == RowVerb::take;
   CLI::App* const command = app.add_subcommand(kRowVerbs[static_cast<std::size_t>(verb)], help);
   const auto file = [&](const char* role, std::string& to, const std::string& what) {
-    command->add_option(role, to, what)->required()->type_name("");
+    add_argument(*command, role, to, what);
   };
   const auto option = [&](const char* flag, std::string& to, const char* type, const std::string& what) {
     add_text(*command, flag, to, type, what);

@@ -75,12 +75,8 @@ Verb shuffle_verb(CLI::App& app) {
   PermuteOptions& permute = options->permute;
   CLI::App* const command = app.add_subcommand(
       "shuffle", "Permute records at random by a seed: the same for every --memory and --threads");
-  command->add_option("IN.npy", permute.in, "The array to shuffle; any dtype of plain bytes")
-      ->required()
-      ->type_name("");
-  command->add_option("OUT.npy", permute.out, "The result, with the dtype and the shape of IN.npy")
-      ->required()
-      ->type_name("");
+  add_argument(*command, "IN.npy", permute.in, "The array to shuffle; any dtype of plain bytes");
+  add_argument(*command, "OUT.npy", permute.out, "The result, with the dtype and the shape of IN.npy");
   command->add_option("--seed", options->seed, "A number below 2^64 that says which permutation")
       ->required()
       ->type_name("SEED")

@@ -20,6 +20,7 @@
 #include "kernels/axes_ragged_box.hpp"
 #include "layout/box_choice.hpp"
 #include "layout/strided_box.hpp"
+#include "view_oracle.hpp"
 
 namespace faro::kernels {
 namespace axes_box_kernel_test {
@@ -82,27 +83,14 @@ struct Reached {
   bool several_axes_a_run = false;
 };
 
-// The offsets of all units, by an odometer.
-void expect_view(const std::vector<StridedAxis>& axes, std::size_t unit, std::span<const std::byte> in,
-                 std::span<const std::byte> out) {
-  std::vector<std::uint64_t> at(axes.size(), 0);
-  for (;;) {
-    std::int64_t from = 0;
-    std::int64_t to = 0;
-    for (std::size_t a = 0; a < axes.size(); ++a) {
-      from += static_cast<std::int64_t>(at[a]) * axes[a].in;
-      to += static_cast<std::int64_t>(at[a]) * axes[a].out;
-    }
-    const std::size_t f = static_cast<std::size_t>(from) * unit;
-    const std::size_t t = static_cast<std::size_t>(to) * unit;
-    ASSERT_TRUE(std::equal(in.begin() + static_cast<std::ptrdiff_t>(f),
-                           in.begin() + static_cast<std::ptrdiff_t>(f + unit),
-                           out.begin() + static_cast<std::ptrdiff_t>(t)))
+// Of units; `in` begins at the first, from which strides may go back.
+void expect_view(const std::vector<StridedAxis>& axes, std::size_t unit, const std::byte* in,
+                 const std::byte* out) {
+  const auto bytes = static_cast<std::int64_t>(unit);
+  test::for_places(axes, [&](std::int64_t from, std::int64_t to) {
+    ASSERT_TRUE(std::equal(in + from * bytes, in + (from + 1) * bytes, out + to * bytes))
         << "unit " << from << " of the input, " << to << " of the output";
-    std::size_t a = 0;
-    while (a < axes.size() && ++at[a] == axes[a].extent) at[a++] = 0;
-    if (a == axes.size()) return;
-  }
+  });
 }
 
 std::uint64_t units_of(const std::vector<StridedAxis>& axes) {
@@ -131,7 +119,7 @@ AccessCounts run_box(const std::vector<StridedAxis>& axes, int unit_bytes, const
   memory.add_output(arrays.output());
   const BoxShape shape = box_shape(box);
   run_kernel(memory, params, shape, {.blocks = params.tiles, .threads = box.threads});
-  expect_view(axes, unit, arrays.in, arrays.output());
+  expect_view(axes, unit, arrays.in.data(), arrays.output().data());
   expect_guards(arrays);
   EXPECT_TRUE(memory.output_complete());
   // Vectors reach past rows, by less than one at either end.
@@ -314,7 +302,7 @@ TEST(AxesBoxKernel, EverySmallShape) {
   Reached reached;
   for (std::size_t n = 1; n <= 4; ++n) {
     std::vector<std::uint64_t> shape(n, 1);
-    for (;;) {
+    do {
       std::vector<int> order(n);
       std::iota(order.begin(), order.end(), 0);
       do {
@@ -323,10 +311,7 @@ TEST(AxesBoxKernel, EverySmallShape) {
         run_box(axes, 1 << random() % 5, {.vectors = random() % 2 == 0}, random, reached);
         if (HasFailure()) FAIL() << "seed " << kSeed;
       } while (std::next_permutation(order.begin(), order.end()));
-      std::size_t a = 0;
-      while (a < n && ++shape[a] == 6) shape[a++] = 1;
-      if (a == n) break;
-    }
+    } while (test::step(shape, std::vector<std::uint64_t>(n, 5), 1));
   }
 }
 
@@ -500,25 +485,7 @@ TEST(AxesBoxKernel, ViewsOfTheInput) {
     memory.add_output(output);
     run_kernel(memory, params, box_shape(box), {.blocks = params.tiles, .threads = box.threads});
     EXPECT_TRUE(memory.output_complete());
-    std::vector<std::byte> moved(input.begin() + first * static_cast<std::ptrdiff_t>(unit), input.end());
-    bool negative = false;
-    for (const StridedAxis& axis : normal) negative |= axis.in < 0;
-    if (!negative) expect_view(normal, unit, moved, output);
-    std::vector<std::uint64_t> at(normal.size(), 0);
-    for (bool more = true; more && negative;) {
-      std::int64_t from = first;
-      std::int64_t to = 0;
-      for (std::size_t a = 0; a < normal.size(); ++a) {
-        from += static_cast<std::int64_t>(at[a]) * normal[a].in;
-        to += static_cast<std::int64_t>(at[a]) * normal[a].out;
-      }
-      ASSERT_TRUE(std::equal(input.begin() + from * static_cast<std::ptrdiff_t>(unit),
-                             input.begin() + (from + 1) * static_cast<std::ptrdiff_t>(unit),
-                             output.begin() + to * static_cast<std::ptrdiff_t>(unit)));
-      std::size_t a = 0;
-      while (a < normal.size() && ++at[a] == normal[a].extent) at[a++] = 0;
-      more = a < normal.size();
-    }
+    expect_view(normal, unit, input.data() + first * static_cast<std::ptrdiff_t>(unit), output.data());
     if (HasFailure()) FAIL() << "seed " << kSeed << ", round " << round;
   }
   EXPECT_TRUE(any_turned);

@@ -12,6 +12,7 @@
 #include "faro/machine/counting_memory.hpp"
 #include "kernels/axes_elements.hpp"
 #include "kernels/axes_params.hpp"
+#include "view_oracle.hpp"
 
 namespace faro::kernels {
 namespace axes_elements_kernel_test {
@@ -58,19 +59,9 @@ void run_view(std::mt19937_64& random) {
   for (std::byte& b : input) b = static_cast<std::byte>(random());
   std::vector<std::byte> output(static_cast<std::size_t>(out) * unit, kPoison);
   std::vector<std::byte> expected = output;
-  std::vector<std::uint64_t> at(n, 0);
-  for (bool more = true; more;) {
-    std::int64_t from = first;
-    std::int64_t to = 0;
-    for (std::size_t a = 0; a < n; ++a) {
-      from += static_cast<std::int64_t>(at[a]) * axes[a].in;
-      to += static_cast<std::int64_t>(at[a]) * axes[a].out;
-    }
-    std::copy_n(input.begin() + from * unit, unit, expected.begin() + to * unit);
-    std::size_t a = 0;
-    while (a < n && ++at[a] == axes[a].extent) at[a++] = 0;
-    more = a < n;
-  }
+  test::for_places(axes, [&](std::int64_t from, std::int64_t to) {
+    std::copy_n(input.begin() + (first + from) * unit, unit, expected.begin() + to * unit);
+  });
   CountingMemory memory({});
   memory.add_input(array);
   memory.add_output(output);

@@ -12,6 +12,7 @@
 #include "faro/machine/counting_memory.hpp"
 #include "kernels/axes_params.hpp"
 #include "kernels/axes_view_rows.hpp"
+#include "view_oracle.hpp"
 
 namespace faro::kernels {
 namespace axes_view_rows_kernel_test {
@@ -75,19 +76,10 @@ TEST(ViewRowsKernel, RandomViews) {
     for (std::byte& b : input) b = static_cast<std::byte>(random());
     std::vector<std::byte> output(static_cast<std::size_t>(out + out_first) * unit, kPoison);
     std::vector<std::byte> expected = output;
-    std::vector<std::uint64_t> at(axes.size(), 0);
-    for (bool more = true; more;) {
-      std::int64_t from = first;
-      std::int64_t to = out_first;
-      for (std::size_t a = 0; a < axes.size(); ++a) {
-        from += static_cast<std::int64_t>(at[a]) * axes[a].in;
-        to += static_cast<std::int64_t>(at[a]) * axes[a].out;
-      }
-      std::copy_n(input.begin() + from * unit_bytes, unit, expected.begin() + to * unit_bytes);
-      std::size_t a = 0;
-      while (a < axes.size() && ++at[a] == axes[a].extent) at[a++] = 0;
-      more = a < axes.size();
-    }
+    test::for_places(axes, [&](std::int64_t from, std::int64_t to) {
+      std::copy_n(input.begin() + (first + from) * unit_bytes, unit,
+                  expected.begin() + (out_first + to) * unit_bytes);
+    });
     CountingMemory memory({});
     memory.add_input(input);
     memory.add_output(output);

@@ -19,6 +19,8 @@ namespace c2r_kernel_test {
 using detail::GpuTranspose;
 using detail::GpuTransposeForm;
 using detail::GpuTransposeLimits;
+using test::limits_of_windows;
+using test::small_limits;
 
 std::string text_of(const Rectangle& r, const GpuTranspose& plan) {
   return std::to_string(r.arrays) + " arrays of transpose(" + std::to_string(r.rows) + ", " +
@@ -47,26 +49,6 @@ std::vector<std::byte> transposed(const Rectangle& r, const std::vector<std::byt
     }
   }
   return out;
-}
-
-// Limits that make small shapes take the way of large ones.
-GpuTransposeLimits small_limits(std::uint64_t shared_bytes) {
-  return {.shared_bytes = shared_bytes,
-          .blocks_bytes = shared_bytes / 2,
-          .whole_bytes = shared_bytes / 4,
-          .strip_bytes = 16,
-          .strip_bytes_min = 8,
-          .panel_bytes_min = 16,
-          .window_rows = 24,
-          .batch_bytes = 256,
-          .copied_bytes = 256};
-}
-
-// No strip is wide enough and no segment long enough, so columns are moved by windows.
-GpuTransposeLimits limits_of_windows(std::uint64_t shared_bytes) {
-  GpuTransposeLimits limits = small_limits(shared_bytes);
-  limits.blocks_bytes = 0;
-  return limits;
 }
 
 class C2rKernels : public ::testing::Test {

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "cpu_strided_support.hpp"
+#include "drawn_views.hpp"
 #include "engines/cpu.hpp"
 #include "engines/cpu/values/value_sweep.hpp"
 #include "faro/faro.hpp"
@@ -20,6 +21,7 @@ namespace faro::cpu_arithmetic_test {
 using cpu_strided_test::Guarded;
 using testing::SplitMix64;
 
+using test::below;
 using test::draw_number;
 using test::fill_numbers;
 using test::read;
@@ -205,46 +207,6 @@ void expect_arithmetic(const Drawn& drawn, std::uint64_t seed) {
   ASSERT_EQ(std::memcmp(wanted.memory().data(), out.memory().data(), out.memory().size()), 0);
 }
 
-std::uint64_t below(SplitMix64& random, std::uint64_t end) { return random() % end; }
-
-Strided draw_view(SplitMix64& random) {
-  const std::size_t rank = below(random, 5);
-  Strided view;
-  std::uint64_t count = 1;
-  for (std::size_t i = 0; i < rank; ++i) {
-    constexpr std::uint64_t kMost = 6000;
-    const std::uint64_t extent =
-        1 + below(random, std::min<std::uint64_t>(kMost / count, below(random, 2) == 0 ? 8 : 200));
-    view.extents.push_back(extent);
-    count *= extent;
-  }
-  const auto strides_of = [&](std::uint64_t gap) {
-    std::vector<std::size_t> order(rank);
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    for (std::size_t i = rank; i > 1; --i) std::swap(order[i - 1], order[below(random, i)]);
-    std::vector<std::int64_t> strides(rank);
-    std::int64_t next = static_cast<std::int64_t>(gap);
-    for (const std::size_t axis : order) {
-      strides[axis] = next;
-      next *= static_cast<std::int64_t>(view.extents[axis]);
-      if (below(random, 6) == 0) next += static_cast<std::int64_t>(below(random, 5));
-    }
-    return strides;
-  };
-  view.in_strides = strides_of(1 + (below(random, 8) == 0 ? 1 : 0));
-  view.out_strides = strides_of(1 + (below(random, 8) == 0 ? 2 : 0));
-  for (std::size_t i = 0; i < rank; ++i) {
-    if (below(random, 8) == 0) view.in_strides[i] = 0;
-    for (auto* const side : {&view.in_strides, &view.out_strides}) {
-      if (below(random, 6) != 0) continue;
-      auto& offset = side == &view.in_strides ? view.in_offset : view.out_offset;
-      offset += static_cast<std::uint64_t>((*side)[i]) * (view.extents[i] - 1);
-      (*side)[i] = -(*side)[i];
-    }
-  }
-  return view;
-}
-
 Coefficient draw_coefficient(SplitMix64& random, const Strided& view, double usual) {
   const bool is_exact = below(random, 2) == 0;  // products are, too
   const bool is_complex_number = below(random, 6) == 0;
@@ -260,7 +222,7 @@ Coefficient draw_coefficient(SplitMix64& random, const Strided& view, double usu
 }
 
 Drawn draw(SplitMix64& random) {
-  Drawn drawn{.view = draw_view(random)};
+  Drawn drawn{.view = test::draw_view(random, 6000)};
   Arithmetic& of = drawn.arithmetic;
   of.from = draw_number(random);
   of.to = draw_number(random);

@@ -117,19 +117,6 @@ TEST(CpuEngine, EveryInstructionSetInSmall) {
 
 // --- larger arrays
 
-Affine random_map(int n, std::uint64_t seed) {
-  switch (seed % 4) {
-    case 0:
-      return maps::random_bp(n, seed);
-    case 1:
-      return maps::random_bpc(n, seed);
-    case 2:
-      return direct_sum(maps::random_bmmc(n / 2, seed), maps::random_bpc(n - n / 2, seed));
-    default:
-      return maps::random_bmmc(n, seed);
-  }
-}
-
 TEST(CpuEngine, RandomMapsToTwentyFourBits) {
   Reached reached;
   const std::uint64_t bytes_max = std::uint64_t{1} << (kInstrumented ? 20 : 24);

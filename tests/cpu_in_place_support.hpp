@@ -62,22 +62,4 @@ inline void check_in_place(EngineCase c, Reached* reached = nullptr) {
   if (reached != nullptr) note(plan, c.out_offset, *reached);
 }
 
-/// A map of some family, by the seed.
-inline Affine random_map(int n, std::uint64_t seed) {
-  switch (seed % 5) {
-    case 0:
-      return maps::random_bp(n, seed);
-    case 1:
-      return maps::random_bpc(n, seed);
-    case 2:
-      return direct_sum(maps::random_bmmc(n / 2, seed), maps::random_bpc(n - n / 2, seed));
-    case 3: {  // an involution without any order
-      const Affine change = maps::random_bmmc(n, seed);
-      return compose(change.inverse(), compose(maps::bit_reversal(n), change));
-    }
-    default:
-      return maps::random_bmmc(n, seed);
-  }
-}
-
 }  // namespace faro::testing

@@ -30,7 +30,7 @@ TEST(CpuStridedEngine, EveryOrderOfEverySmallShape) {
   const std::uint64_t most = kInstrumented ? 3 : 5;
   for (std::size_t rank = 1; rank <= 4; ++rank) {
     std::vector<std::uint64_t> shape(rank, 1);
-    for (;;) {
+    do {
       std::vector<int> order(rank);
       std::iota(order.begin(), order.end(), 0);
       do {
@@ -45,13 +45,7 @@ TEST(CpuStridedEngine, EveryOrderOfEverySmallShape) {
         if (::testing::Test::HasFatalFailure()) return;
         ++shapes;
       } while (std::next_permutation(order.begin(), order.end()));
-      std::size_t a = rank;
-      while (a-- > 0) {
-        if (++shape[a] <= most) break;
-        shape[a] = 1;
-      }
-      if (a == static_cast<std::size_t>(-1)) break;
-    }
+    } while (test::step(shape, std::vector<std::uint64_t>(rank, most), 1));
   }
   EXPECT_GE(shapes, kInstrumented ? 2000 : 15'000);
 }

@@ -17,28 +17,11 @@
 namespace faro::cpu_strided_test {
 
 using test::move_by_loop;
+using testing::Guarded;
 using testing::kAlignment;
 using testing::kGuardBytes;
 using testing::kInstrumented;
 using testing::kPoison;
-
-// An array between guard zones, some bytes past a line.
-class Guarded {
- public:
-  Guarded(std::uint64_t bytes, std::size_t past_line)
-      : memory_(bytes + 2 * kGuardBytes + 2 * kAlignment, kPoison), bytes_(bytes) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(memory_.data()) + kGuardBytes;
-    data_ = kGuardBytes + (kAlignment - begin % kAlignment) % kAlignment + past_line;
-  }
-  std::byte* data() { return memory_.data() + data_; }
-  std::uint64_t bytes() const { return bytes_; }
-  const std::vector<std::byte>& memory() const { return memory_; }
-
- private:
-  std::vector<std::byte> memory_;
-  std::uint64_t bytes_;
-  std::size_t data_ = 0;
-};
 
 inline void fill(Guarded& array, std::uint64_t seed) {
   testing::SplitMix64 random{seed};

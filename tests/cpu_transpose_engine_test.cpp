@@ -27,9 +27,8 @@ using detail::cpu_transpose_workers;
 using detail::kSmallTransposeBytes;
 using detail::Panels;
 using detail::TransposeWorkers;
-using testing::kGuardBytes;
+using testing::Guarded;
 using testing::kInstrumented;
-using testing::kPoison;
 using testing::SplitMix64;
 
 struct Case {
@@ -48,26 +47,6 @@ std::string describe(const Case& c) {
          (c.workers.panels == Panels::rotated_apart ? ", panels apart" : "") + ", small up to " +
          std::to_string(c.small_bytes) + ", data + " + std::to_string(c.offset);
 }
-
-// Memory between guard zones; an instrumented build sees whatever goes past those.
-class Guarded {
- public:
-  Guarded(std::uint64_t bytes, std::size_t offset)
-      : bytes_(bytes), offset_(kGuardBytes + offset), memory_(offset_ + bytes + kGuardBytes, kPoison) {}
-
-  std::byte* data() { return memory_.data() + offset_; }
-  bool intact() const {
-    const auto poison = [](std::byte b) { return b == kPoison; };
-    const auto begin = memory_.begin();
-    return std::all_of(begin, begin + static_cast<std::ptrdiff_t>(offset_), poison) &&
-           std::all_of(begin + static_cast<std::ptrdiff_t>(offset_ + bytes_), memory_.end(), poison);
-  }
-
- private:
-  std::uint64_t bytes_;
-  std::size_t offset_;
-  std::vector<std::byte> memory_;
-};
 
 std::vector<std::byte> draw(std::uint64_t bytes) {
   std::vector<std::byte> drawn(bytes);
@@ -110,8 +89,8 @@ std::vector<std::byte> transposed(const Rectangle& r, const std::vector<std::byt
            << "element " << static_cast<std::uint64_t>(differs) / c.rectangle.element_bytes
            << " is wrong: " << describe(c);
   }
-  if (!data.intact()) return ::testing::AssertionFailure() << "written outside: " << describe(c);
-  if (!workspace.intact())
+  if (!data.guards_intact()) return ::testing::AssertionFailure() << "written outside: " << describe(c);
+  if (!workspace.guards_intact())
     return ::testing::AssertionFailure() << "written outside the workspace: " << describe(c);
   return ::testing::AssertionSuccess();
 }

@@ -30,6 +30,7 @@
 #include "refusal.hpp"
 #include "stand_in_cuda/cuda_runtime_api.h"
 #include "tell/counts/block_phases.hpp"
+#include "transpose_phases.hpp"
 
 namespace faro::testing {
 namespace {
@@ -461,25 +462,8 @@ TEST(CudaPrograms, RowsAndColumnsFusedAndAsPublished) {
 
 // --- transpositions in place
 
-// Limits that make small shapes take the way of large ones, as tests/c2r_kernel_test.cpp has them.
-detail::GpuTransposeLimits small_limits(std::uint64_t shared_bytes) {
-  return {.shared_bytes = shared_bytes,
-          .blocks_bytes = shared_bytes / 2,
-          .whole_bytes = shared_bytes / 4,
-          .strip_bytes = 16,
-          .strip_bytes_min = 8,
-          .panel_bytes_min = 16,
-          .window_rows = 24,
-          .batch_bytes = 256,
-          .copied_bytes = 256};
-}
-
-// No strip is wide enough and no segment long enough, so columns are moved by windows.
-detail::GpuTransposeLimits limits_of_windows(std::uint64_t shared_bytes) {
-  detail::GpuTransposeLimits limits = small_limits(shared_bytes);
-  limits.blocks_bytes = 0;
-  return limits;
-}
+using test::limits_of_windows;
+using test::small_limits;
 
 void check_sweeps(const Rectangle& r, const detail::GpuTransposeLimits& limits, std::uint64_t offset,
                   std::set<detail::GpuTransposeForm>& forms) {

@@ -17,14 +17,13 @@ using testing::SplitMix64;
 
 inline std::uint64_t below(SplitMix64& random, std::uint64_t end) { return random() % end; }
 
-inline Strided draw_view(SplitMix64& random) {
+inline Strided draw_view(SplitMix64& random, std::uint64_t most = 40000) {
   const std::size_t rank = below(random, 5);
   Strided view;
   std::uint64_t count = 1;
   for (std::size_t i = 0; i < rank; ++i) {
-    constexpr std::uint64_t kMost = 40000;
     std::uint64_t extent =
-        1 + below(random, std::min<std::uint64_t>(kMost / count, below(random, 2) == 0 ? 12 : 400));
+        1 + below(random, std::min<std::uint64_t>(most / count, below(random, 2) == 0 ? 12 : 400));
     if (below(random, 2) == 0 && extent > 4) extent = extent / 4 * 4;
     view.extents.push_back(extent);
     count *= extent;

@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "engines/cpu.hpp"
 #include "engines/cpu/tile/kernel.hpp"
@@ -49,6 +50,30 @@ struct SplitMix64 {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
     return z ^ (z >> 31);
   }
+};
+
+/// An array between guard zones, some bytes past a line; all is poisoned.
+class Guarded {
+ public:
+  Guarded(std::uint64_t bytes, std::size_t past_line)
+      : memory_(bytes + 2 * kGuardBytes + 2 * kAlignment, kPoison), bytes_(bytes) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory_.data()) + kGuardBytes;
+    data_ = kGuardBytes + (kAlignment - begin % kAlignment) % kAlignment + past_line;
+  }
+  std::byte* data() { return memory_.data() + data_; }
+  std::uint64_t bytes() const { return bytes_; }
+  const std::vector<std::byte>& memory() const { return memory_; }
+  bool guards_intact() const {
+    const auto poisoned = [](std::byte b) { return b == kPoison; };
+    const auto begin = memory_.begin() + static_cast<std::ptrdiff_t>(data_);
+    return std::all_of(memory_.begin(), begin, poisoned) &&
+           std::all_of(begin + static_cast<std::ptrdiff_t>(bytes_), memory_.end(), poisoned);
+  }
+
+ private:
+  std::vector<std::byte> memory_;
+  std::uint64_t bytes_;
+  std::size_t data_ = 0;
 };
 
 /// An input of exactly its size (an instrumented build sees every byte read past it) and an output between
@@ -259,6 +284,24 @@ void sweep_cases(const std::vector<int>& bits, std::uint64_t bytes_max, std::uin
         }
       }
     }
+  }
+}
+
+/// A map of some family, by the seed.
+inline Affine random_map(int n, std::uint64_t seed) {
+  switch (seed % 5) {
+    case 0:
+      return maps::random_bp(n, seed);
+    case 1:
+      return maps::random_bpc(n, seed);
+    case 2:
+      return direct_sum(maps::random_bmmc(n / 2, seed), maps::random_bpc(n - n / 2, seed));
+    case 3: {  // an involution without any order
+      const Affine change = maps::random_bmmc(n, seed);
+      return compose(change.inverse(), compose(maps::bit_reversal(n), change));
+    }
+    default:
+      return maps::random_bmmc(n, seed);
   }
 }
 

@@ -27,32 +27,19 @@ Problem in_place(Permutation permutation, std::uint64_t width = 4, std::uint64_t
           .placement = Placement::in_place};
 }
 
-// Random bytes between guard zones, `offset` bytes past them.
-class OneArray {
+// Random bytes.
+class OneArray : public Guarded {
  public:
-  OneArray(std::uint64_t bytes, std::size_t offset, std::uint64_t seed)
-      : bytes_(bytes), offset_(kGuardBytes + offset), memory_(bytes + offset + 2 * kGuardBytes, kPoison) {
+  OneArray(std::uint64_t bytes, std::size_t offset, std::uint64_t seed) : Guarded(bytes, offset) {
     SplitMix64 random{seed};
     for (std::uint64_t i = 0; i < bytes; ++i) data()[i] = static_cast<std::byte>(random());
     before_.assign(data(), data() + bytes);
   }
 
-  std::byte* data() { return memory_.data() + offset_; }
   const std::byte* before() const { return before_.data(); }
   bool is_untouched() { return std::equal(before_.begin(), before_.end(), data()); }
-  bool guards_intact() const {
-    const auto poisoned = [&](std::size_t from, std::size_t to) {
-      return std::all_of(memory_.begin() + static_cast<std::ptrdiff_t>(from),
-                         memory_.begin() + static_cast<std::ptrdiff_t>(to),
-                         [](std::byte b) { return b == kPoison; });
-    };
-    return poisoned(0, offset_) && poisoned(offset_ + bytes_, memory_.size());
-  }
 
  private:
-  std::uint64_t bytes_;
-  std::size_t offset_;
-  std::vector<std::byte> memory_;
   std::vector<std::byte> before_;
 };
 

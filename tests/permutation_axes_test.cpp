@@ -11,6 +11,7 @@
 #include "faro/permutation/axes.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "permutation_support.hpp"
+#include "view_oracle.hpp"
 
 namespace faro {
 namespace permutation_axes_test {
@@ -21,20 +22,15 @@ using ::testing::HasSubstr;
 // The definition, coordinate by coordinate: out[c[order[0]], c[order[1]], …] = in[c[0], c[1], …].
 std::vector<std::uint64_t> targets_by_loops(const std::vector<std::uint64_t>& shape,
                                             const std::vector<int>& order) {
-  const auto count = std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies<>());
   std::vector<std::uint64_t> targets;
   std::vector<std::uint64_t> at(shape.size(), 0);
-  for (std::uint64_t x = 0; x < count; ++x) {
+  do {
     std::uint64_t target = 0;
     for (const int axis : order) {
       target = target * shape[static_cast<std::size_t>(axis)] + at[static_cast<std::size_t>(axis)];
     }
     targets.push_back(target);
-    for (std::size_t axis = shape.size(); axis-- > 0;) {
-      if (++at[axis] < shape[axis]) break;
-      at[axis] = 0;
-    }
-  }
+  } while (test::step(at, shape));
   return targets;
 }
 

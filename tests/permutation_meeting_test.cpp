@@ -11,6 +11,7 @@
 #include "faro/error.hpp"
 #include "faro/permutation/strided.hpp"
 #include "processor_time.hpp"
+#include "view_oracle.hpp"
 
 namespace faro {
 namespace permutation_meeting_test {
@@ -28,15 +29,9 @@ Strided view_into(const std::vector<std::uint64_t>& extents, const std::vector<s
 // By all elements.
 bool any_meet(const Strided& view) {
   std::unordered_set<std::int64_t> met;
-  std::vector<std::uint64_t> at(view.extents.size(), 0);
-  for (;;) {
-    auto out = static_cast<std::int64_t>(view.out_offset);
-    for (std::size_t a = 0; a < at.size(); ++a) out += static_cast<std::int64_t>(at[a]) * view.out_strides[a];
-    if (!met.insert(out).second) return true;
-    std::size_t a = at.size();
-    while (a > 0 && ++at[a - 1] == view.extents[a - 1]) at[--a] = 0;
-    if (a == 0) return false;
-  }
+  bool meets = false;
+  test::for_places(view, [&](std::int64_t, std::int64_t out) { meets |= !met.insert(out).second; });
+  return meets;
 }
 
 // Two different indices of the view that are one element.

@@ -15,6 +15,7 @@
 #include "faro/permutation/affine.hpp"
 #include "faro/permutation/strided.hpp"
 #include "permutation/rows.hpp"
+#include "view_oracle.hpp"
 
 namespace faro {
 namespace permutation_strided_test {
@@ -29,23 +30,10 @@ struct Moves {
 };
 Moves moves_of(const Strided& view) {
   Moves moves;
-  if (std::find(view.extents.begin(), view.extents.end(), 0) != view.extents.end()) return moves;
-  std::vector<std::uint64_t> at(view.extents.size(), 0);
-  for (;;) {
-    auto in = static_cast<std::int64_t>(view.in_offset);
-    auto out = static_cast<std::int64_t>(view.out_offset);
-    for (std::size_t a = 0; a < at.size(); ++a) {
-      in += static_cast<std::int64_t>(at[a]) * view.in_strides[a];
-      out += static_cast<std::int64_t>(at[a]) * view.out_strides[a];
-    }
+  test::for_places(view, [&](std::int64_t in, std::int64_t out) {
     moves.meets |= !moves.of.emplace(static_cast<std::uint64_t>(out), static_cast<std::uint64_t>(in)).second;
-    std::size_t a = at.size();
-    while (a-- > 0) {
-      if (++at[a] < view.extents[a]) break;
-      at[a] = 0;
-    }
-    if (a == static_cast<std::size_t>(-1)) return moves;
-  }
+  });
+  return moves;
 }
 
 std::string refusal(const std::string& text) {

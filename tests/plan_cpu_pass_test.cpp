@@ -16,6 +16,7 @@
 #include "faro/plan/plan.hpp"
 #include "plan/cpu/cpu_pass.hpp"
 #include "tell/counts/line_counts.hpp"
+#include "view_oracle.hpp"
 
 namespace faro {
 namespace plan_cpu_pass_test {
@@ -322,19 +323,13 @@ TEST(PlanCpuPass, CountsTheLinesOfViews) {
     for (const bool input : {true, false}) {
       std::set<std::uint64_t> reached;
       std::uint64_t most = 0;
-      std::vector<std::uint64_t> at(normal.extents.size(), 0);
-      for (;;) {
-        auto place = static_cast<std::int64_t>(input ? normal.in_offset : normal.out_offset);
-        for (std::size_t a = 0; a < at.size(); ++a)
-          place += static_cast<std::int64_t>(at[a]) * (input ? normal.in_strides : normal.out_strides)[a];
+      test::for_places(normal, [&](std::int64_t in, std::int64_t out) {
+        const std::int64_t place = input ? in : out;
         const std::uint64_t first = static_cast<std::uint64_t>(place) * width / 64;
         const std::uint64_t last = (static_cast<std::uint64_t>(place + 1) * width - 1) / 64;
         for (std::uint64_t line = first; line <= last; ++line) reached.insert(line);
         most += last - first + 1;
-        std::size_t a = at.size();
-        while (a > 0 && ++at[a - 1] == normal.extents[a - 1]) at[--a] = 0;
-        if (a == 0) break;
-      }
+      });
       const detail::SideLines& side = input ? counts->read : counts->written;
       EXPECT_GE(side.lines, reached.size());
       EXPECT_LE(side.lines, most);

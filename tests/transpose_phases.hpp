@@ -16,6 +16,26 @@ namespace faro::test {
 using detail::with_phases;
 using detail::with_unit;
 
+/// Limits that make small shapes take the way of large ones.
+inline detail::GpuTransposeLimits small_limits(std::uint64_t shared_bytes) {
+  return {.shared_bytes = shared_bytes,
+          .blocks_bytes = shared_bytes / 2,
+          .whole_bytes = shared_bytes / 4,
+          .strip_bytes = 16,
+          .strip_bytes_min = 8,
+          .panel_bytes_min = 16,
+          .window_rows = 24,
+          .batch_bytes = 256,
+          .copied_bytes = 256};
+}
+
+/// No strip is wide enough and no segment long enough, so columns are moved by windows.
+inline detail::GpuTransposeLimits limits_of_windows(std::uint64_t shared_bytes) {
+  detail::GpuTransposeLimits limits = small_limits(shared_bytes);
+  limits.blocks_bytes = 0;
+  return limits;
+}
+
 /// Shared memory that checks its bounds.
 struct PhasesMemory {
   std::vector<std::byte> shared = {};

@@ -40,7 +40,6 @@ constexpr const char* kUsage =
   --widths LIST        element widths in bytes                                 (default 1,2,4,8,16)
   --budget NUMBER      milliseconds of measuring a row                         (default 300)
   --out FILE           the tables, in Markdown
-  --places BITS        instead of all that: places with and without bank conflicts, 2^BITS elements
   --recognised BITS    instead of all that: maps that have names beside their index arrays, of about 2^BITS elements
   --kernels BITS       instead of all that: every pass by itself, 2^BITS elements
   --chunk-bits NUMBER  of those passes                                         (default 14)
@@ -52,7 +51,6 @@ struct Options {
   std::vector<int> sizes = {10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
   std::vector<std::uint64_t> widths = {1, 2, 4, 8, 16};
   std::optional<int> kernels = {};
-  std::optional<int> places = {};
   std::optional<int> recognised = {};
   int chunk_bits = 14;
   std::vector<int> level_bits = {7, 7};
@@ -62,7 +60,7 @@ struct Options {
 };
 
 Options parse(const CommandLine& line) {
-  constexpr int most_bits = 33, most_places_bits = 28, most_chunk_bits = 16, most_level_bits = 12;
+  constexpr int most_bits = 33, most_chunk_bits = 16, most_level_bits = 12;
   constexpr int least_recognised_bits = 20, most_recognised_bits = 31;
   Options options;
   options.command = line.text();
@@ -70,7 +68,6 @@ Options parse(const CommandLine& line) {
       {{"--sizes", [&](const Argument& a) { options.sizes = parse_ints(a, 1, most_bits); }},
        {"--widths", [&](const Argument& a) { options.widths = parse_widths(a); }},
        {"--kernels", [&](const Argument& a) { options.kernels = parse_int(a, 1, most_bits); }},
-       {"--places", [&](const Argument& a) { options.places = parse_int(a, 1, most_places_bits); }},
        {"--recognised",
         [&](const Argument& a) {
           options.recognised = parse_int(a, least_recognised_bits, most_recognised_bits);
@@ -207,11 +204,7 @@ void run(const Options& options) {
       "# Index arrays on a GPU\n\n" + setting_table(make_setting(options.command)) +
       "\nEvery result was verified before it was timed. Medians of alternating rounds; a copy is "
       "the cudaMemcpy of the\nsame array in the same rounds.\n\n";
-  if (options.places) {
-    const std::string table = places_table(*options.places, options.budget_ms);
-    std::fputs(table.c_str(), stdout);
-    page += table;
-  } else if (options.recognised) {
+  if (options.recognised) {
     const std::string table = recognised_table(*options.recognised, options.widths, options.budget_ms);
     std::fputs(table.c_str(), stdout);
     page += table;

@@ -55,11 +55,7 @@ struct KernelsRequest {
 /// Markdown rows: pass, kernel, milliseconds, GB/s of useful bytes and schedule, times a copy.
 std::string kernels_table(const KernelsRequest& request, double budget_ms);
 
-/// The third table: the first level of 2^bits elements of 4 bytes, with the places of a chunk as they come,
-/// free of bank conflicts by edge colouring, and rotated at random.
-std::string places_table(int bits, double budget_ms);
-
-/// The fourth table: maps of about 2^bits elements, at most 2^31, named and as 32-bit index arrays on the
+/// The third table: maps of about 2^bits elements, at most 2^31, named and as 32-bit index arrays on the
 /// device, which are then recognised: times of both, and their ratio.
 std::string recognised_table(int bits, const std::vector<std::uint64_t>& widths, double budget_ms);
 

@@ -321,7 +321,7 @@ Verb network_verb(CLI::App& app) {
   const auto options = std::make_shared<NetworkOptions>();
   CLI::App* const command =
       app.add_subcommand("network", "Explain and run programs of combinators: networks and transforms");
-  command->add_option("ACTION", options->action, "explain, run or list")->required()->type_name("");
+  add_argument(*command, "ACTION", options->action, "explain, run or list");
   command
       ->add_option("PROGRAM", options->program,
                    "The program, such as `sort`, `parm(3; pairs(min_max)) . bmmc(bit_reversal)` or `@file`")

@@ -226,13 +226,10 @@ void simulate(const SimulateOptions& options) {
 Verb simulate_verb(CLI::App& app) {
   const auto options = std::make_shared<SimulateOptions>();
   CLI::App* const command = app.add_subcommand("simulate", "Time a program on a memory machine, in units");
-  command
-      ->add_option("PROGRAM", options->program,
-                   "contiguous, stride, copy, transpose-straightforward, transpose-diagonal, "
-                   "transpose-rotating, permute, diagonal, transpose-crsw, transpose-srcw, transpose-drdw, "
-                   "trace, or shards: links between ranks")
-      ->required()
-      ->type_name("");
+  add_argument(*command, "PROGRAM", options->program,
+               "contiguous, stride, copy, transpose-straightforward, transpose-diagonal, "
+               "transpose-rotating, permute, diagonal, transpose-crsw, transpose-srcw, transpose-drdw, "
+               "trace, or shards: links between ranks");
   command
       ->add_option(
           "FILE", options->file,

@@ -283,6 +283,35 @@ def moved(x: Any, operation: str, view_of: ViewOf, change: Change, out: Any = No
     return by_view(given, operation, view, how, values[0], values[1], change.get("add"), _beta(change, operation), out, stream)
 
 
+def in_order(x: Any, operation: str, axes: Any, change: Change, out: Any = None, stream: Any = None) -> Any:
+    """The same with the axes in an order. A new array of NumPy's is made without Python code, once planned."""
+    axes = _run.listed(axes)
+    if out is None and stream is None:
+        made = _faro.run_changed(x, operation, axes, change, _planned_in_order)
+        if made is not None:
+            return made
+    return moved(x, operation, _order(operation, axes), change, out, stream)
+
+
+def _order(operation: str, axes: Any) -> ViewOf:
+    return _changes.unmoved if axes is None and operation == "astype" else _changes.in_order(axes, operation)
+
+
+def _planned_in_order(x: Any, operation: str, axes: Any, change: Change) -> Any:
+    """What a new result is made by: (plan, offset of the input in bytes, shape, dtype); None where ``moved`` has more to do."""
+    how, array = _changes.how_of(change, operation), _arrays.describe(x)
+    view = _order(operation, axes)(array.shape)
+    shape = tuple(view.moved_extents(array.shape))
+    from_type = _type_of(array.dtype, operation, of_input=True)
+    to_type = from_type if how.dtype is None else _asked_type(how.dtype, x, operation)
+    scale, offset = (_placed(change.get(what), shape, view, what, operation) for what in ("scale", "offset"))
+    if change.get("add") is not None or 0 in shape or _elements(array.strides, array.itemsize) is None:
+        return None
+    _, address, strides = _read(array, view)
+    plan = _planned(shape, strides, _arrays.dense_strides(shape, 1), _key(how, from_type, to_type, scale, offset, None), None)
+    return plan, address - array.address, shape, to_type.dtype
+
+
 def _beta(change: Change, operation: str) -> bytes:
     beta = change.get("beta")
     return ONE if beta is None else bits_of(beta, "beta", operation)
@@ -519,8 +548,7 @@ def astype(x: Any, dtype: Any, axes: Sequence[int] | None = None, *, out: Any = 
     >>> faro.astype(np.array([[1.5, -2.5], [300, np.nan]]), "uint8", (1, 0)).tolist()
     [[1, 255], [0, 0]]
     """
-    view_of = _changes.unmoved if axes is None else _changes.in_order(axes, "astype")
-    return moved(x, "astype", view_of, {"dtype": dtype, **change}, out, stream)  # type: ignore[typeddict-item]
+    return in_order(x, "astype", axes, {"dtype": dtype, **change}, out, stream)  # type: ignore[typeddict-item]
 
 
 def channels_first(images: Any, dtype: Any = "float32", *, mean: Any = 0.0, std: Any = 1.0, out: Any = None, stream: Any = None) -> Any:

@@ -53,9 +53,9 @@ def permute_dims(x: Any, axes: Sequence[int] | None = None, *, inverse: bool = F
 
         return _bits.permute_dims(x, axes, bits, shape, bit_order, out)
     if in_place:
-        return _arithmetic.in_place(lambda: _in_place.permute_dims(x, axes, out, stream), x, "permute_dims", change, stream)
+        return _arithmetic.in_place(functools.partial(_in_place.permute_dims, x, axes, out, stream), x, "permute_dims", change, stream)
     if change:
-        return _arithmetic.moved(x, "permute_dims", _changes.in_order(axes, "permute_dims"), change, out, stream)
+        return _arithmetic.in_order(x, "permute_dims", axes, change, out, stream)
     return _faro.run(x, _run.PERMUTE_DIMS, axes if axes.__class__ is tuple else _run.listed(axes), out, stream)
 
 
@@ -109,7 +109,7 @@ def flip(x: Any, axis: int | Sequence[int] | None = None, *, inverse: bool = Fal
     [[2, 3], [0, 1]]
     """
     if in_place:
-        return _arithmetic.in_place(lambda: _in_place.flip(x, _run.listed(axis), out, stream), x, "flip", change, stream)
+        return _arithmetic.in_place(functools.partial(_in_place.flip, x, _run.listed(axis), out, stream), x, "flip", change, stream)
     if change:
         return _arithmetic.moved(x, "flip", _changes.flipped(axis, "flip"), change, out, stream)
     return _faro.run(x, _run.FLIP, _run.listed(axis), out, stream)
@@ -132,14 +132,18 @@ def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = 
         shifts = back if isinstance(shifts, tuple) else back[0]
     axes = _run.listed(axis)
     if in_place:
-        return _arithmetic.in_place(lambda: _in_place.roll(x, shifts, axes, out, stream), x, "roll", change, stream)
+        return _arithmetic.in_place(functools.partial(_in_place.roll, x, shifts, axes, out, stream), x, "roll", change, stream)
     if change:
-        return _arithmetic.by_map(x, "roll", lambda array: (_rolled(array.shape, shifts, axes)._handle, 1, array.shape),
-                                  lambda: roll(x, shifts, axes, stream=stream), change, out, stream)
+        return _arithmetic.by_map(x, "roll", functools.partial(_roll_of, shifts, axes), functools.partial(roll, x, shifts, axes, stream=stream),
+                                  change, out, stream)
     if axes is None and _is_ndarray(x) and not x.flags.c_contiguous:
         _outputs.check_apart(x, out, "roll")
         x = _faro.run(x, _run.COPY, None, None, None)
     return _faro.run(x, _run.ROLL, (shifts, axes), out, stream)
+
+
+def _roll_of(shifts: Any, axes: Any, array: Any) -> tuple[Any, int, tuple[int, ...]]:
+    return _rolled(array.shape, shifts, axes)._handle, 1, array.shape
 
 
 def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | None = None, out: Any = None,
@@ -162,13 +166,13 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | 
     if not isinstance(by, (str, maps.Map)):
         refuse("permute", f"a {type(by).__name__}", "a map or its text", kind=FaroTypeError)
     if change and in_place:
-        return _arithmetic.in_place(lambda: permute(x, by, inverse=inverse, axis=axis, out=out, stream=stream, in_place=True), x, "permute",
-                                    change, stream)
+        move = functools.partial(permute, x, by, inverse=inverse, axis=axis, out=out, stream=stream, in_place=True)
+        return _arithmetic.in_place(move, x, "permute", change, stream)
     if change and axis is not None:
         return _changed_along(x, by, inverse, axis, change, out, stream)
     if change:
-        return _arithmetic.by_map(x, "permute", lambda array: _mapped(by, inverse, array), lambda: permute(x, by, inverse=inverse, stream=stream),
-                                  change, out, stream)
+        return _arithmetic.by_map(x, "permute", functools.partial(_mapped, by, inverse),
+                                  functools.partial(permute, x, by, inverse=inverse, stream=stream), change, out, stream)
     if axis is not None:
         return _along(x, by, inverse, axis, out, stream, in_place)
     if in_place:

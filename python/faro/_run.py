@@ -74,6 +74,8 @@ def listed(given: Any) -> Any:
     """None, one number, or a tuple of several, whatever sequence held them: keys of plans are made of these."""
     if given is None or given.__class__ in (tuple, int) or isinstance(given, str):
         return given
+    if given.__class__ is list:
+        return tuple(given)
     try:
         return _index(given)
     except TypeError:

@@ -21,7 +21,6 @@ namespace {
 using Extents = std::vector<std::uint64_t>;
 using Steps = std::vector<std::int64_t>;
 using Values = std::vector<std::complex<double>>;
-using ArithmeticHandle = Handle<faro_arithmetic_plan, faro_arithmetic_plan_destroy>;
 
 // The bytes of complex numbers.
 Values values_of(const nb::bytes& bytes) {

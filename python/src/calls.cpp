@@ -35,9 +35,21 @@
 namespace faro::python {
 namespace {
 
+// A plan that changes the numbers of an array of NumPy, for a new one.
+struct ChangedPlan {
+  nb::object plan_object;
+  const ArithmeticHandle* plan = nullptr;
+  Py_ssize_t in_offset = 0;  // in bytes
+  std::vector<Py_ssize_t> out_shape;
+  nb::object out_dtype;
+  bool holds_lock = true;  // while it runs
+  nb::object kept;         // what the key may tell by its address
+};
+
 // What lives as long as the module, which is never unloaded: nothing is destroyed after the interpreter.
 struct Session {
-  PlanCache cache;
+  PlanCache<CachedPlan> cache;
+  PlanCache<ChangedPlan> changed;
   PyObject* plan = nullptr;   // _run.py: plan(op, shape, strides, width, argument, device) -> (Plan, shape)
   PyObject* other = nullptr;  // _run.py: run(x, op, argument, out, stream)
 };
@@ -119,6 +131,68 @@ nb::object run_ndarray(nb::handle array, int op, nb::handle argument, nb::handle
   if (!fits) return {};  // strided, or refused there
   move(*entry->plan, entry->holds_lock, in.data, to.data);
   return nb::borrow(out);
+}
+
+// Whether a keyword says all that it means by its kind and value; `dtype`: one of NumPy's.
+bool is_simple(nb::handle value, nb::handle dtype) {
+  PyObject* const object = value.ptr();
+  return value.is_none() || PyBool_Check(object) || PyLong_CheckExact(object) || PyFloat_CheckExact(object) ||
+         PyUnicode_CheckExact(object) || PyType_Check(object) || value.type().type().is(dtype.type().type());
+}
+
+// The axes of an array of NumPy in an order, its numbers changed: a new array. `plan`, of Python: (array,
+// operation, axes, change) -> (plan, offset in bytes, shape, dtype), or None where Python has to look, as it
+// has where this gives None.
+nb::object run_changed(nb::handle array, nb::handle operation, nb::handle axes, nb::handle change,
+                       nb::handle plan) {
+  if (!is_ndarray(array)) return nb::none();
+  const HostArray in = host_array(array);
+  thread_local Key key;
+  key.assign({in.ndim, reinterpret_cast<std::intptr_t>(in.dtype)});
+  key.insert(key.end(), in.shape, in.shape + in.ndim);
+  key.insert(key.end(), in.strides, in.strides + in.ndim);
+  append_argument(key, operation);
+  append_argument(key, axes);
+  PyObject* name = nullptr;
+  PyObject* value = nullptr;
+  for (Py_ssize_t at = 0; PyDict_Next(change.ptr(), &at, &name, &value) != 0;) {
+    if (!is_simple(value, in.dtype)) return nb::none();
+    append_argument(key, name);
+    append_argument(key, value);
+  }
+  auto entry = session().changed.find(key);
+  if (entry == nullptr) {
+    const Key kept = key;  // planning runs Python, which may come here again
+    const nb::object told = plan(array, operation, axes, change);
+    if (told.is_none()) return told;
+    const nb::tuple facts = nb::cast<nb::tuple>(told);
+    auto made = std::make_shared<ChangedPlan>();
+    made->plan_object = facts[0];
+    made->plan = &nb::cast<const ArithmeticHandle&>(made->plan_object);
+    made->in_offset = nb::cast<Py_ssize_t>(facts[1]);
+    made->out_shape = nb::cast<std::vector<Py_ssize_t>>(facts[2]);
+    made->out_dtype = facts[3];
+    auto bytes = static_cast<double>(element_type(in.dtype).bytes);
+    bytes += static_cast<double>(element_type(made->out_dtype.ptr()).bytes);
+    for (int axis = 0; axis < in.ndim; ++axis) bytes *= static_cast<double>(in.shape[axis]);
+    made->holds_lock = bytes < static_cast<double>(kBytesWithLock);
+    made->kept = nb::make_tuple(nb::borrow(in.dtype), axes, change);
+    session().changed.add(kept, made);
+    entry = std::move(made);
+  }
+  nb::object made = new_ndarray(entry->out_shape.data(), entry->out_shape.size(), entry->out_dtype.ptr());
+  const char* const from = in.data + entry->in_offset;
+  void* const to = host_array(made).data;
+  const auto run = [&] {
+    return faro_arithmetic_plan_run(entry->plan->plan.get(), from, nullptr, to, nullptr);
+  };
+  const KnownMemory known;
+  if (entry->holds_lock) {
+    check(run());
+  } else {
+    do_unlocked(run);
+  }
+  return made;
 }
 
 // --- tensors with DLPack's functions
@@ -412,6 +486,8 @@ void bind_calls(nb::module_& module) {
   static_cast<void>(session());
   module.def("run", &run, nb::arg("array").none(), nb::arg("op"), nb::arg("argument").none(),
              nb::arg("out").none(), nb::arg("stream").none());
+  module.def("run_changed", &run_changed, nb::arg("array").none(), nb::arg("operation"),
+             nb::arg("axes").none(), nb::arg("change"), nb::arg("plan"));
   module.def("take_short", &take, nb::arg("array").none(), nb::arg("indices").none(), nb::arg("axis").none());
   nb::class_<Call>(module, "Call").def_static("make", &make_call);
   module.def("call", &call, nb::arg("call"), nb::arg("array").none());
@@ -426,8 +502,11 @@ void bind_calls(nb::module_& module) {
   });
   module.def("keep_memory", &keep_memory);
   module.def("kept_memory", &kept_memory);
-  module.def("clear_plans", [] { session().cache.clear(); });
-  module.def("cached_plans", [] { return session().cache.size(); });
+  module.def("clear_plans", [] {
+    session().cache.clear();
+    session().changed.clear();
+  });
+  module.def("cached_plans", [] { return session().cache.size() + session().changed.size(); });
 }
 
 }  // namespace faro::python

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "numpy_arrays.hpp"
 #include "plan_handle.hpp"
 #include "status.hpp"
 #include "tensors.hpp"
@@ -33,6 +34,7 @@ struct GroupHandle {
   nb::object plans;
   std::vector<MemberShape> members;
   int device = -1;  // the host
+  bool holds_lock = false;
 };
 
 GroupHandle make_group(const nb::list& plans, const std::vector<std::uintptr_t>& ins,
@@ -56,7 +58,17 @@ GroupHandle make_group(const nb::list& plans, const std::vector<std::uintptr_t>&
   made.device = device;
   for (const auto& [shape, strides, width, out_shape, out_strides] : shapes)
     made.members.push_back({shape, strides, width, out_shape, out_strides});
+  std::uint64_t moved = 0;
+  check(faro_group_facts(made.plan.get(), nullptr, nullptr, &moved, nullptr));
+  made.holds_lock = device >= 0 || moved / 2 < kBytesWithLock;
   return made;
+}
+
+// Work on a device is only queued; short work on the host lets nobody else run.
+template <typename Work>
+void do_work(const GroupHandle& self, const Work& work) {
+  if (self.holds_lock) return check(work());
+  do_unlocked(work);
 }
 
 void run_arrays(const GroupHandle& self, const std::vector<std::uintptr_t>& ins,
@@ -69,51 +81,77 @@ void run_arrays(const GroupHandle& self, const std::vector<std::uintptr_t>& ins,
 
 // On the current stream of the library of its arrays, one of which is given; false where Python has to look.
 bool run_kept(const GroupHandle& self, nb::handle array) {
-  const ExchangeType type = exchange_type(Py_TYPE(array.ptr()));
-  if (self.device < 0 || type.functions == nullptr || is_watched(type)) return false;
-  check(faro_group_run(self.plan.get(), current_stream(*type.functions, self.device)));
+  void* stream = nullptr;
+  if (self.device >= 0) {
+    const ExchangeType type = exchange_type(Py_TYPE(array.ptr()));
+    if (type.functions == nullptr || is_watched(type)) return false;
+    stream = current_stream(*type.functions, self.device);
+  }
+  do_work(self, [&] { return faro_group_run(self.plan.get(), stream); });
   return true;
 }
 
-// The address of a plain tensor of such a shape, strides and width on that device; 0: of another.
-std::uintptr_t address_of_plain(nb::handle array, const ExchangeType& type, int device,
-                                const std::vector<Py_ssize_t>& shape, const std::vector<Py_ssize_t>& strides,
-                                Py_ssize_t width) {
-  if (Py_TYPE(array.ptr()) != type.type) return 0;
+// One side of a member, and whether an array lies so; `item`: a stride of neighbours.
+struct Side {
+  const std::vector<Py_ssize_t>& shape;
+  const std::vector<Py_ssize_t>& strides;  // in bytes
+  Py_ssize_t width;
+  bool is_written;
+
+  template <typename Array>
+  bool fits(const Array& array, std::int64_t item) const {
+    if (!is_shape(shape, array.ndim, array.shape)) return false;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis)
+      if (shape[axis] > 1 && array.strides[axis] * width != strides[axis] * item) return false;
+    return true;
+  }
+};
+
+// The address of a plain array as the member's, a tensor of that type or, where that is none, of NumPy; null:
+// of another. One without elements may have any address.
+void* address_of_plain(nb::handle array, const ExchangeType& type, int device, const Side& side) {
+  if (type.functions == nullptr) {
+    if (!is_ndarray(array)) return nullptr;
+    const HostArray found = host_array(array);
+    const bool fits = element_type(found.dtype).bytes == side.width && side.fits(found, side.width) &&
+                      (found.writable || !side.is_written);
+    return fits ? found.data : nullptr;
+  }
+  if (Py_TYPE(array.ptr()) != type.type) return nullptr;
   Tensor tensor;
   if (type.functions->borrow(array.ptr(), &tensor) != 0) {
     PyErr_Clear();
-    return 0;
+    return nullptr;
   }
-  bool fits = is_exchanged(tensor) && device_of(tensor) == device && width_of(tensor) == width &&
-              is_shape(shape, tensor.ndim, tensor.shape);
-  for (std::size_t axis = 0; fits && axis < strides.size(); ++axis)
-    fits = shape[axis] <= 1 || tensor.strides[axis] * width == strides[axis];
-  return fits && is_plain(array.ptr(), type, tensor) ? reinterpret_cast<std::uintptr_t>(address_of(tensor))
-                                                     : 0;
+  const bool fits = is_exchanged(tensor) && device_of(tensor) == device && width_of(tensor) == side.width &&
+                    side.fits(tensor, 1) && is_plain(array.ptr(), type, tensor);
+  return fits ? address_of(tensor) : nullptr;
 }
 
-// With other tensors of a GPU; false where Python has to look at them, and nothing was done.
-bool run_tensors(const GroupHandle& self, const nb::list& ins, const nb::list& outs) {
+// With other plain arrays; false where Python has to look at them, and nothing was done.
+bool run_plain(const GroupHandle& self, const nb::list& ins, const nb::list& outs) {
   const std::size_t count = self.members.size();
-  if (self.device < 0 || count == 0 || ins.size() != count || outs.size() != count) return false;
-  const ExchangeType type = exchange_type(Py_TYPE(nb::handle(ins[0]).ptr()));
-  if (type.functions == nullptr || is_watched(type)) return false;
-  std::vector<std::uintptr_t> sources(count);
-  std::vector<std::uintptr_t> targets(count);
+  if (count == 0 || ins.size() != count || outs.size() != count) return false;
+  const nb::handle first = ins[0];
+  ExchangeType type{};
+  if (self.device >= 0 || !is_ndarray(first)) {
+    type = exchange_type(Py_TYPE(first.ptr()));
+    if (type.functions == nullptr || is_watched(type)) return false;
+  }
+  std::vector<const void*> sources(count);
+  std::vector<void*> targets(count);
   for (std::size_t i = 0; i < count; ++i) {
     const MemberShape& of = self.members[i];
-    sources[i] = address_of_plain(ins[i], type, self.device, of.shape, of.strides, of.width);
-    targets[i] = address_of_plain(outs[i], type, self.device, of.out_shape, of.out_strides, of.width);
-    if (sources[i] == 0 || targets[i] == 0) return false;
+    sources[i] = address_of_plain(ins[i], type, self.device, {of.shape, of.strides, of.width, false});
+    targets[i] = address_of_plain(outs[i], type, self.device, {of.out_shape, of.out_strides, of.width, true});
+    if (sources[i] == nullptr || targets[i] == nullptr) return false;
   }
-  {
+  void* const stream = self.device < 0 ? nullptr : current_stream(*type.functions, self.device);
+  do_work(self, [&] {
     const KnownMemory known;
-    check(faro_group_run_arrays(self.plan.get(), reinterpret_cast<const void* const*>(sources.data()),
-                                reinterpret_cast<void* const*>(targets.data()),
-                                current_stream(*type.functions, self.device)));
-  }
-  tell_written(type, nb::tuple(outs));
+    return faro_group_run_arrays(self.plan.get(), sources.data(), targets.data(), stream);
+  });
+  if (type.functions != nullptr) tell_written(type, nb::tuple(outs));
   return true;
 }
 
@@ -124,7 +162,7 @@ void bind_groups(nb::module_& module) {
       // Plans, addresses of inputs and outputs, and shapes, as many of each; a negative device is the host.
       .def_static("make", &make_group)
       .def("run_kept", &run_kept)
-      .def("run_tensors", &run_tensors)
+      .def("run_plain", &run_plain)
       .def("run",
            [](const GroupHandle& self, std::uintptr_t stream) {
              do_unlocked([&] { return faro_group_run(self.plan.get(), reinterpret_cast<void*>(stream)); });

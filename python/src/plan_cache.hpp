@@ -5,13 +5,14 @@
 //     key     operation  width  device  axes  shape  strides  argument      whole numbers, one after another
 //                 0        4      0      2    2 3    12 4     2 2  1 1  1 0
 //
-// A device is its number plus one, 0 the host. An argument is told by its kind and value: whole numbers and None,
+// A device is its number plus one, 0 the host. An argument is told by its kind and value: numbers and None,
 // tuples of them, texts; other objects by their address, which is no other's while the entry keeps them.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -52,15 +53,16 @@ struct CachedPlan {
 };
 
 /// Any number of threads may use it. When it is full it is emptied.
+template <typename Kept>
 class PlanCache {
  public:
-  std::shared_ptr<const CachedPlan> find(const Key& key) {
+  std::shared_ptr<const Kept> find(const Key& key) {
     const std::lock_guard lock(mutex_);
     const auto found = entries_.find(key);
     return found == entries_.end() ? nullptr : found->second;
   }
 
-  void add(const Key& key, std::shared_ptr<const CachedPlan> entry) {
+  void add(const Key& key, std::shared_ptr<const Kept> entry) {
     Entries dropped;  // destroyed without the lock: it may run Python
     {
       const std::lock_guard lock(mutex_);
@@ -82,7 +84,7 @@ class PlanCache {
 
  private:
   static constexpr std::size_t kMostPlans = 1024;
-  using Entries = std::unordered_map<Key, std::shared_ptr<const CachedPlan>, KeyHash>;
+  using Entries = std::unordered_map<Key, std::shared_ptr<const Kept>, KeyHash>;
   std::mutex mutex_;
   Entries entries_;
 };
@@ -100,6 +102,10 @@ inline void append_argument(Key& key, nb::handle argument) {
     PyErr_Clear();  // past 64 bits: by its address, as other objects
     key.push_back(4);
     return key.push_back(reinterpret_cast<std::intptr_t>(object));
+  }
+  if (PyFloat_CheckExact(object)) {
+    key.push_back(5);
+    return key.push_back(std::bit_cast<std::int64_t>(PyFloat_AsDouble(object)));
   }
   if (PyTuple_Check(object)) {
     const Py_ssize_t size = PyTuple_Size(object);

@@ -30,6 +30,8 @@ struct Handle {
   std::unique_ptr<Object, Destroyer<kDestroy>> plan;
 };
 
+using ArithmeticHandle = Handle<faro_arithmetic_plan, faro_arithmetic_plan_destroy>;
+
 /// faro.h's options as a Python object.
 struct Options {
   faro_options value{};

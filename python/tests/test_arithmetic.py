@@ -204,6 +204,34 @@ def test_strides_of_both_sides():
     assert faro.astype(np.broadcast_to(np.float32(3), (4, 5)), "int8").tolist() == [[3] * 5] * 4
 
 
+def test_kept_plans_are_told_apart():
+    """Arrays of one shape and width, by everything else that a plan is kept by, twice each: of other values the second time."""
+    rng = np.random.default_rng(5)
+    layouts = [lambda x: x, np.asfortranarray, lambda x: x[::-1, ::-1], lambda x: np.repeat(x, 2, axis=1)[:, ::2]]
+    for shape in ((3, 5), (150, 130), (1, 7)):
+        for dtype, to, axes, scale, offset, layout in itertools.product(("<i4", ">i4", "<u4", "<f4", ">f4"), ("f8", ">f4", "i8"), (None, (0, 1), (1, 0), [1, 0]),
+                                                                        (None, 2, 0.5, -2.0), (None, 4, True), layouts):
+            for _ in range(2):
+                x = layout((4 * rng.integers(0, 100, shape)).astype(dtype))
+                y = x if axes is None else x.transpose(axes)
+                wanted = (y.astype("f8") * (1 if scale is None else scale) + (offset or 0)).astype(to)
+                change = {name: value for name, value in (("scale", scale), ("offset", offset)) if value is not None}
+                got = [faro.astype(x, to, axes, **change)]
+                if axes is not None:
+                    got.append(faro.permute_dims(x, axes, dtype=np.dtype(to), **change))
+                for each in got:
+                    assert each.dtype == wanted.dtype and each.flags.c_contiguous and each.base is None, (dtype, to, axes, change)
+                    assert (each == wanted).all(), (shape, dtype, to, axes, change)
+    x = np.zeros((2, 3), "f4")
+    assert faro.astype(x, "f8", (1, 0)).shape == (3, 2)
+    for axes in ((1.0, 0), (True, 0.0), (1, 1), (1, 0, 2)):
+        with pytest.raises(faro.FaroError):
+            faro.astype(x, "f8", axes)
+    with pytest.raises(TypeError, match="scales"):
+        faro.astype(x, "f8", (1, 0), scales=2)
+    assert faro.permute_dims(x, None, dtype="f8").shape == (3, 2) and faro.astype(x, "f8", None).shape == (2, 3)
+
+
 def test_functions():
     x = np.linspace(-6, 6, 999).astype(np.float64)
     positive = np.abs(x) + 0.1

@@ -61,6 +61,36 @@ def test_strides_along_axes_of_one_element_are_all_alike():
     assert group.run([other], [np.zeros((6, 1))])[0].ravel().tolist() == x.ravel().tolist()
 
 
+@pytest.mark.parametrize("count", [1, 3, 300])  # with and without the interpreter's lock
+def test_other_arrays_are_looked_at_before_one_is_written(count):
+    xs = [np.arange(60.0).reshape(5, 12) + i for i in range(count)]
+    group = faro.group([(x, (1, 0), np.zeros((12, 5))) for x in xs])
+    outs = [np.full((12, 5), -1.0) for _ in xs]
+    assert all(got is out for got, out in zip(group.run(xs, outs), outs))
+    assert all((out == x.T).all() for x, out in zip(xs, outs))
+
+    class Kept(np.ndarray):
+        pass
+
+    given = [x + 1 for x in xs]
+    made = group.run([*given[:-1], given[-1].view(Kept)], outs)  # by Python
+    assert all((out == x.T).all() for x, out in zip(given, made))
+    kept = np.array(outs)
+    for at, x, out in [(0, np.zeros((5, 12), "f4"), None), (count - 1, np.zeros((12, 5)), None), (count - 1, np.zeros((5, 24))[:, ::2], None),
+                       (count - 1, None, np.zeros((5, 12))), (0, None, np.zeros((12, 5), "i2")), (0, xs[0], xs[0].reshape(12, 5))]:
+        ins, to = list(xs), list(outs)
+        ins[at] = xs[at] if x is None else x
+        to[at] = outs[at] if out is None else out
+        with pytest.raises(faro.FaroValueError, match=f"member {at}"):
+            group.run(ins, to)
+        assert (np.array(outs) == kept).all()
+    locked = np.zeros((12, 5))
+    locked.flags.writeable = False
+    with pytest.raises(faro.FaroError, match=f"member {count - 1}"):
+        group.run(xs, [*outs[:-1], locked])
+    assert not locked.any()
+
+
 def test_many_equal_arrays():
     xs = [np.full((3, 4), i, "i4") + np.arange(12, dtype="i4").reshape(3, 4) for i in range(500)]
     outs = np.zeros((500, 4, 3), "i4")

@@ -50,7 +50,7 @@ SUMS = {
     "sort": lambda x: faro.sort(x),
     "sort of all": lambda x: faro.sort(x, None),
     "network": lambda x: faro.network(x, "wht"),
-    "astype": lambda x: faro.astype(x, "f4", (1, 0)),
+    "astype": lambda x: faro.astype(x, "float32", (1, 0)),
     "walsh_hadamard": lambda x: faro.walsh_hadamard(x),
     "fft": lambda x: faro.fft(x),
     "combine": lambda x: faro.combine(faro.take(x, ROUTING.rows % 4, 0), ROUTING),

@@ -16,6 +16,7 @@
 #include "engines/cpu.hpp"
 #include "engines/cpu/team.hpp"
 #include "faro/error.hpp"
+#include "plan/cpu/cpu_pass.hpp"
 #include "size_text.hpp"
 
 namespace faro {
@@ -75,7 +76,8 @@ struct CpuState final : Group::State {
   std::vector<std::size_t> large;               // parts, one after another
   std::vector<std::size_t> small;               // the heaviest first
   std::vector<CpuBatch> batches;
-  std::uint64_t thread_bytes = 0;  // of workspace, of each thread
+  int team = 1;                    // of threads that move these
+  std::uint64_t thread_bytes = 0;  // of workspace, of each of them
 
   void plan_work() override {
     by_one.resize(problems.size());
@@ -115,6 +117,10 @@ struct CpuState final : Group::State {
   void make_batches(std::uint64_t all) {
     constexpr std::uint64_t kBatches = 32;  // a thread
     constexpr std::uint64_t kLeastBatch = std::uint64_t{64} << 10;
+    std::uint64_t small_bytes = 0;
+    for (const std::size_t i : small) small_bytes += parts[i].moved_bytes;
+    team = detail::useful_threads(std::max(1, threads), small_bytes / 2,
+                                  detail::core_caches(cpu::target(threads)));
     const std::uint64_t wanted =
         std::max(kLeastBatch, all / (kBatches * static_cast<std::uint64_t>(std::max(1, threads))));
     std::uint64_t bytes = 0;
@@ -142,8 +148,7 @@ struct CpuState final : Group::State {
   void run_small(const GroupPointers& at) const {
     if (batches.empty()) return;
     const cpu::WatchedWork watched(batches.size());
-    const auto team = static_cast<std::size_t>(std::max(1, threads));
-    std::vector<std::unique_ptr<std::byte[]>> workspaces(team);
+    std::vector<std::unique_ptr<std::byte[]>> workspaces(static_cast<std::size_t>(team));
     std::exception_ptr failed;
     std::mutex mutex;
     std::atomic<bool> is_over{false};
@@ -164,7 +169,7 @@ struct CpuState final : Group::State {
       watched.did(1);
       if (rank == 0) watched.ask();
     };
-    detail::take_turns_at(batches.size(), threads, 1, work);
+    detail::take_turns_at(batches.size(), team, 1, work);
     if (failed) std::rethrow_exception(failed);
     watched.require_unended();
   }
@@ -185,7 +190,7 @@ struct CpuState final : Group::State {
     }
     if (!small.empty()) {
       text += fmt::format("{:<14}{} by one thread each, the heaviest first, in {} turns of {} threads\n",
-                          "others", count_text(small.size(), "array"), batches.size(), threads);
+                          "others", count_text(small.size(), "array"), batches.size(), team);
     }
     return text;
   }

@@ -59,14 +59,9 @@ constexpr const char* kMovingRows = "plan rows";
 
 faro_arithmetic_plan* new_arithmetic_plan(const faro_view& view, const faro_arithmetic& arithmetic,
                                           const PlanOptions& options) {
-  Strided strided;
-  strided.extents = given_shape(view.rank, view.extents);
-  strided.in_strides = given_strides(strided.extents.size(), view.in_strides, "in_strides");
-  strided.out_strides = given_strides(strided.extents.size(), view.out_strides, "out_strides");
-  const std::int64_t in_lowest = lowest(strided.extents, strided.in_strides);
-  const std::int64_t out_lowest = lowest(strided.extents, strided.out_strides);
-  strided.in_offset = static_cast<std::uint64_t>(-in_lowest);
-  strided.out_offset = static_cast<std::uint64_t>(-out_lowest);
+  const Strided strided = given_view(view);
+  const auto in_lowest = -static_cast<std::int64_t>(strided.in_offset);
+  const auto out_lowest = -static_cast<std::int64_t>(strided.out_offset);
   Arithmetic made = arithmetic_in(arithmetic);
   std::int64_t addend_lowest = out_lowest;
   if (made.addend && arithmetic.addend_strides != nullptr) {

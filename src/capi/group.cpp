@@ -100,14 +100,9 @@ class GroupParts {
 
   // Views are counted from the addresses that a run is given, to which negative strides may lead back.
   void add_view(const faro_view& view, std::uint64_t element_bytes, GroupMember what, std::size_t member) {
-    Strided strided;
-    strided.extents = given_shape(view.rank, view.extents);
-    strided.in_strides = given_strides(strided.extents.size(), view.in_strides, "in_strides");
-    strided.out_strides = given_strides(strided.extents.size(), view.out_strides, "out_strides");
-    const std::int64_t in_lowest = lowest(strided.extents, strided.in_strides);
-    const std::int64_t out_lowest = lowest(strided.extents, strided.out_strides);
-    strided.in_offset = static_cast<std::uint64_t>(-in_lowest);
-    strided.out_offset = static_cast<std::uint64_t>(-out_lowest);
+    Strided strided = given_view(view);
+    const auto in_lowest = -static_cast<std::int64_t>(strided.in_offset);
+    const auto out_lowest = -static_cast<std::int64_t>(strided.out_offset);
     const auto width_of = [&](std::optional<Number> number) {
       return static_cast<std::int64_t>(number ? bytes_of(*number) : element_bytes);
     };

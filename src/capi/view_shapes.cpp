@@ -43,4 +43,14 @@ std::int64_t lowest(const Shape& extents, const Strides& strides) {
   return faro::detail::lowest(axes, &faro::detail::StridedAxis::in);
 }
 
+Strided given_view(const faro_view& view) {
+  Strided made;
+  made.extents = given_shape(view.rank, view.extents);
+  made.in_strides = given_strides(made.extents.size(), view.in_strides, "in_strides");
+  made.out_strides = given_strides(made.extents.size(), view.out_strides, "out_strides");
+  made.in_offset = static_cast<std::uint64_t>(-lowest(made.extents, made.in_strides));
+  made.out_offset = static_cast<std::uint64_t>(-lowest(made.extents, made.out_strides));
+  return made;
+}
+
 }  // namespace faro::capi

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "faro/faro.h"
+#include "faro/permutation/strided.hpp"
 #include "permutation/text.hpp"
 
 namespace faro::capi {
@@ -22,5 +24,9 @@ Strides given_strides(std::size_t axes, const std::int64_t* strides, const char*
 
 /// How far below index 0 such strides reach: at most 0.
 std::int64_t lowest(const Shape& extents, const Strides& strides);
+
+/// A view that begins with the lowest elements that it reaches; its offsets are how far these lie before the
+/// caller's corners.
+Strided given_view(const faro_view& view);
 
 }  // namespace faro::capi

@@ -75,6 +75,9 @@ std::vector<std::uint64_t> longest_box(const CacheBox& box, const CacheBoxLimits
     return extents;
   }
   std::vector<std::uint64_t> longest;
+  for (const StridedAxis& axis : box.axes) longest.push_back(axis.extent);
+  if (product(longest) <= limits.most_bytes / box.element_bytes) return longest;  // as the trials would end
+  longest.clear();
   for (std::uint64_t wanted = box.element_bytes;;) {
     std::vector<std::uint64_t> extents(box.axes.size(), 1);
     const std::uint64_t line = line_of(limits, wanted);

@@ -1,6 +1,6 @@
 // The one-pass kernels for axes, rolls and flips, windows and runs on a GPU, against the definition on the
 // host: every unit width, elements of several units, batches, arrays that begin anywhere, both directions,
-// and arrays past 2^32 elements. gpu_passes_bench measures them.
+// and arrays past 2^32 elements.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -104,6 +104,27 @@ class GpuIndexSimple : public GpuTest {
     const cuda::LoadedPasses pass = passes_of(axes, width, batch, variant);
     for (const Places& places : some_places(width, random)) {
       check_pass(pass, axes, axes.count(), width, batch, places, random);
+    }
+  }
+
+  // In every width and both directions; `to` is the map, `from` its inverse.
+  void check_schedule(cuda::DeviceIndexSchedule& schedule, const std::vector<std::uint64_t>& to,
+                      const std::vector<std::uint64_t>& from, const std::string& what) {
+    for (const std::uint64_t width : kWidths) {
+      for (const Direction applied : {Direction::scatter, Direction::gather}) {
+        const std::uint64_t batch = 1 + random() % 2;
+        SCOPED_TRACE(what + ", " + name(applied) + ", " + std::to_string(width) + " bytes, batch " +
+                     std::to_string(batch));
+        schedule.applied = applied;
+        const ScheduledPasses pass(schedule, {.element_bytes = width, .batch = batch});
+        const auto& map = applied == Direction::scatter ? to : from;
+        for (const Places& places : some_places(width, random)) {
+          check_pass(
+              pass.passes(), [&map](std::uint64_t x) { return map[x]; }, map.size(), width, batch, places,
+              random);
+        }
+        if (HasFailure()) return;
+      }
     }
   }
 };
@@ -225,22 +246,8 @@ TEST_F(GpuIndexSimple, Windows) {
       schedule.what = cuda::DeviceWindow{
           .count = count, .window = window, .shift = cuda::DeviceBuffer<std::uint16_t>::of(shift, 0)};
       schedule.count = count;
-      for (const std::uint64_t width : kWidths) {
-        for (const Direction applied : {Direction::scatter, Direction::gather}) {
-          const std::uint64_t batch = 1 + random() % 2;
-          SCOPED_TRACE(std::to_string(count) + " within " + std::to_string(window) + ", " + name(applied) +
-                       ", " + std::to_string(width) + " bytes, batch " + std::to_string(batch));
-          schedule.applied = applied;
-          const ScheduledPasses pass(schedule, {.element_bytes = width, .batch = batch});
-          const auto& map = applied == Direction::scatter ? to : from;
-          for (const Places& places : some_places(width, random)) {
-            check_pass(
-                pass.passes(), [&map](std::uint64_t x) { return map[x]; }, count, width, batch, places,
-                random);
-          }
-          if (HasFailure()) FAIL() << "seed " << settings().seed;
-        }
-      }
+      check_schedule(schedule, to, from, std::to_string(count) + " within " + std::to_string(window));
+      if (HasFailure()) FAIL() << "seed " << settings().seed;
     }
   }
 }
@@ -273,22 +280,8 @@ TEST_F(GpuIndexSimple, Runs) {
                                        .source = cuda::DeviceBuffer<std::uint64_t>::of(source, 0),
                                        .target = cuda::DeviceBuffer<std::uint64_t>::of(target, 0)};
       schedule.count = count;
-      for (const std::uint64_t width : kWidths) {
-        for (const Direction applied : {Direction::scatter, Direction::gather}) {
-          SCOPED_TRACE(std::to_string(number) + " runs of " + std::to_string(count) + ", " + name(applied) +
-                       ", " + std::to_string(width) + " bytes");
-          const std::uint64_t batch = 1 + random() % 2;
-          schedule.applied = applied;
-          const ScheduledPasses pass(schedule, {.element_bytes = width, .batch = batch});
-          const auto& map = applied == Direction::scatter ? to : from;
-          for (const Places& places : some_places(width, random)) {
-            check_pass(
-                pass.passes(), [&map](std::uint64_t x) { return map[x]; }, count, width, batch, places,
-                random);
-          }
-          if (HasFailure()) FAIL() << "seed " << settings().seed;
-        }
-      }
+      check_schedule(schedule, to, from, std::to_string(number) + " runs of " + std::to_string(count));
+      if (HasFailure()) FAIL() << "seed " << settings().seed;
     }
   }
 }

@@ -120,7 +120,7 @@ void Executor::run_in_place(void* data, void* workspace) const {
 void copy(const void* in, void* out, std::uint64_t bytes, int threads) {
   const Target machine = target(threads);
   copy_shared(static_cast<const std::byte*>(in), static_cast<std::byte*>(out), bytes,
-              {.threads = detail::useful_threads(machine.threads, bytes),
+              {.threads = detail::useful_threads(machine.threads, bytes, detail::core_caches(machine)),
                .streamed = bytes > machine.streaming_bytes});
 }
 

@@ -21,7 +21,8 @@ CpuPass pass_of_part(const kernels::FamilyView& part, const detail::FamilyCall& 
   pass.element_bytes = width;
   pass.in_offset = static_cast<std::uint64_t>(part.in_first);
   pass.out_offset = static_cast<std::uint64_t>(part.out_first);
-  pass.threads = detail::useful_threads(std::max(1, target.threads), call.moved_bytes());
+  pass.threads =
+      detail::useful_threads(std::max(1, target.threads), call.moved_bytes(), detail::core_caches(target));
   return pass;
 }
 

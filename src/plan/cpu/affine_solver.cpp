@@ -55,7 +55,9 @@ CpuPass cpu_affine_pass(const Pass& pass, std::uint64_t unit_bytes, const Target
           .source = in_place ? PassBuffer::data : PassBuffer::input,
           .target = in_place ? PassBuffer::data : PassBuffer::output,
           .arrays = pass.arrays,
-          .threads = one_by_one ? 1 : useful_threads(std::max(1, target.threads), pass.bytes_read),
+          .threads = one_by_one
+                         ? 1
+                         : useful_threads(std::max(1, target.threads), pass.bytes_read, core_caches(target)),
           .streamed = beyond_caches && !in_place && !one_by_one};
 }
 

@@ -199,9 +199,6 @@ struct CpuPass {
   std::uint64_t array_bytes() const { return count * element_bytes; }
 };
 
-/// As many of `threads` as `bytes` are worth: below 256 KiB a thread costs more than it brings.
-int useful_threads(int threads, std::uint64_t bytes);
-
 /// A core's own caches; of the second level a chunk may take all (Target::chunk_bytes_max).
 struct CoreCaches {
   std::uint64_t first_level_bytes = 0;
@@ -210,6 +207,10 @@ struct CoreCaches {
 inline CoreCaches core_caches(const Target& target) {
   return {.first_level_bytes = target.first_level_bytes, .second_level_bytes = target.chunk_bytes_max};
 }
+
+/// As many of `threads` as `bytes` are worth: below 256 KiB a thread costs more than it brings, and what a
+/// core's second level holds of both sides is faster there than brought to another.
+int useful_threads(int threads, std::uint64_t bytes, const CoreCaches& caches);
 
 /// What a solver is given: like arrays of like elements, and the machine.
 struct CpuWork {

@@ -51,7 +51,8 @@ Pass shown_on_cpu(CpuPass made) {
 
 }  // namespace
 
-int useful_threads(int threads, std::uint64_t bytes) {
+int useful_threads(int threads, std::uint64_t bytes, const CoreCaches& caches) {
+  if (bytes <= caches.second_level_bytes / 2) return 1;
   constexpr std::uint64_t kBytesPerThread = std::uint64_t{256} << 10;
   const auto by_size = std::max<std::uint64_t>(1, bytes / kBytesPerThread);
   return static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(threads), by_size));
@@ -65,7 +66,7 @@ std::vector<CpuPass> solve(const CpuWork& work) {
     pass.arrays = work.batch;
     pass.count = work.count;
     pass.element_bytes = work.element_bytes;
-    pass.threads = useful_threads(work.threads, together * work.array_bytes());
+    pass.threads = useful_threads(work.threads, together * work.array_bytes(), work.caches);
     // Look-ups take longer than lines that are read before they are written.
     pass.streamed =
         work.total_bytes() > work.streaming_bytes && !std::holds_alternative<CpuComputed>(pass.kernel);
@@ -133,7 +134,8 @@ std::vector<Pass> cpu_sweeps_shown(const Rectangle& rectangle, const TransposeWo
 std::vector<Pass> cpu_reversals(const Problem& problem, const Target& target) {
   std::vector<Pass> passes;
   for (CpuPass& each : reversals_of(problem)) {
-    each.threads = useful_threads(std::max(1, target.threads), each.arrays * each.array_bytes());
+    each.threads =
+        useful_threads(std::max(1, target.threads), each.arrays * each.array_bytes(), core_caches(target));
     each.what = cpu_solver_of(each).words(each);
     passes.push_back(shown_on_cpu(std::move(each)));
   }
@@ -159,7 +161,7 @@ Pass cpu_pass_of(const AxisMap& normal, std::uint64_t element_bytes, const Targe
   made.element_bytes = element_bytes;
   made.in_offset = static_cast<std::uint64_t>(normal.in_first) * element_bytes;
   made.out_offset = static_cast<std::uint64_t>(normal.out_first) * element_bytes;
-  made.threads = useful_threads(std::max(1, target.threads), bytes);
+  made.threads = useful_threads(std::max(1, target.threads), bytes, core_caches(target));
   made.run.workspace.parts = static_cast<std::uint64_t>(made.threads);
   made.what = cpu_solver_of(made).words(made);
   return shown_on_cpu(std::move(made));

@@ -1,59 +1,22 @@
 // The published kernels of a build without CUDA: it says so.
-#include <cstdlib>
-
 #include "cuda/shared_permutation.hpp"
 #include "cuda/shared_transpose.hpp"
+#include "engines/cuda/absent.hpp"
 
 namespace faro::cuda {
-namespace {
 
-// Errors: ErrorCode::device.
-[[noreturn]] void refuse() {
-  static_cast<void>(target());
-  std::abort();  // which is not reached
-}
+FARO_ABSENT(void run(const SharedTranspose&, const void*, void*, std::uint32_t, std::uint32_t, Stream));
+FARO_ABSENT(double time_ns(const SharedTranspose&, int));
 
-}  // namespace
+FARO_ABSENT_MOVABLE(SharedPermutationBench);
+FARO_ABSENT(SharedPermutationBench::SharedPermutationBench(std::span<const std::uint32_t>,
+                                                           kernels::PermuteWay, int));
+FARO_ABSENT(void SharedPermutationBench::run(const void*, void*, std::uint32_t, std::uint32_t, Stream) const);
+FARO_ABSENT(BlockRoom permutation_block_room(int));
 
-void run(const SharedTranspose& /*transpose*/, const void* /*in*/, void* /*out*/, std::uint32_t /*blocks*/,
-         std::uint32_t /*repeats*/, Stream /*stream*/) {
-  refuse();
-}
-
-double time_ns(const SharedTranspose& /*transpose*/, int /*device*/) { refuse(); }
-
-struct SharedPermutationBench::State {};
-
-SharedPermutationBench::SharedPermutationBench(std::span<const std::uint32_t> /*permutation*/,
-                                               kernels::PermuteWay /*way*/, int /*device*/) {
-  refuse();
-}
-SharedPermutationBench::SharedPermutationBench(SharedPermutationBench&&) noexcept = default;
-SharedPermutationBench& SharedPermutationBench::operator=(SharedPermutationBench&&) noexcept = default;
-SharedPermutationBench::~SharedPermutationBench() = default;
-
-void SharedPermutationBench::run(const void* /*in*/, void* /*out*/, std::uint32_t /*blocks*/,
-                                 std::uint32_t /*repeats*/, Stream /*stream*/) const {
-  refuse();
-}
-
-BlockRoom permutation_block_room(int /*device*/) { refuse(); }
-
-struct SharedPermuter::State {};
-
-SharedPermuter::SharedPermuter(std::span<const std::uint32_t> /*permutation*/, int /*element_bytes*/,
-                               int /*device*/) {
-  refuse();
-}
-SharedPermuter::SharedPermuter(SharedPermuter&&) noexcept = default;
-SharedPermuter& SharedPermuter::operator=(SharedPermuter&&) noexcept = default;
-SharedPermuter::~SharedPermuter() = default;
-
-void SharedPermuter::run(const void* /*in*/, void* /*out*/, std::uint64_t /*arrays*/,
-                         Stream /*stream*/) const {
-  refuse();
-}
-
-std::uint32_t SharedPermuter::teams() const { return 0; }
+FARO_ABSENT_MOVABLE(SharedPermuter);
+FARO_ABSENT(SharedPermuter::SharedPermuter(std::span<const std::uint32_t>, int, int));
+FARO_ABSENT(void SharedPermuter::run(const void*, void*, std::uint64_t, Stream) const);
+FARO_ABSENT(std::uint32_t SharedPermuter::teams() const);
 
 }  // namespace faro::cuda
