@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "bench/arguments.hpp"
@@ -25,6 +26,7 @@ constexpr const char* kUsage =
 
   --threads COUNT    0: all; 1: by the thread's processor time         (default 1)
   --rounds COUNT     of each row                                       (default 7)
+  --only TEXT        rows whose first columns have it, joined by a blank
   --help
 )";
 
@@ -96,14 +98,19 @@ int main(int count, char** words) {
   return run_program(count, words, kUsage, [](const CommandLine& line) {
     int threads = 1;
     int rounds = 7;
+    std::string only;
     line.read({{"--threads", [&](const Argument& a) { threads = parse_int(a, 0); }},
-               {"--rounds", [&](const Argument& a) { rounds = parse_int(a, 1); }}},
+               {"--rounds", [&](const Argument& a) { rounds = parse_int(a, 1); }},
+               {"--only", [&](const Argument& a) { only = a.text; }}},
               {});
     fmt::print("{}, {} threads; medians of {} rounds and their median deviation, ms\n\n", machine_text(),
                threads, rounds);
     fmt::print("| work | types | changed | plain, wider type | copy, wider type | changed / plain |\n");
     fmt::print("|---|---|---|---|---|---|\n");
-    for (const ArithmeticWork& work : works()) run_work(work, threads, rounds);
+    for (const ArithmeticWork& work : works()) {
+      const std::string types = fmt::format("{} to {}", name(work.arithmetic.from), name(work.arithmetic.to));
+      if ((work.text + " " + types).find(only) != std::string::npos) run_work(work, threads, rounds);
+    }
     return 0;
   });
 }

@@ -10,6 +10,8 @@
 
 #include "cpu_strided_support.hpp"
 #include "drawn_views.hpp"
+#include "engines/cpu.hpp"
+#include "engines/cpu/values/value_sweep.hpp"
 #include "faro/faro.hpp"
 #include "number_support.hpp"
 #include "refusal.hpp"
@@ -278,6 +280,46 @@ TEST(CpuArithmetic, LargerThanABox) {
       drawn.arithmetic.scale = {{0.25}, {}};
       expect_arithmetic(drawn, 4);
     }
+  }
+}
+
+// Boxes that are converted as they are read, and leave past the caches: extents that no line divides, outputs
+// that begin anywhere, and what lies before and behind them.
+TEST(CpuArithmetic, NarrowedAsRead) {
+  Target machine = cpu::target(2);
+  machine.streaming_bytes = 0;
+  constexpr std::uint64_t kGuard = 64;
+  for (const auto& [rows, columns] :
+       {std::pair(64ULL, 64ULL), std::pair(257ULL, 131ULL), std::pair(1031ULL, 517ULL)}) {
+    const auto signed_rows = static_cast<std::int64_t>(rows);
+    const auto signed_columns = static_cast<std::int64_t>(columns);
+    const Strided view{
+        .extents = {rows, columns}, .in_strides = {signed_columns, 1}, .out_strides = {1, signed_rows}};
+    const detail::ValuePlan made = detail::converted_as_read(
+        detail::make_value_plan(view, {.from = Number::f32, .to = Number::f8_e4m3fn}, machine), machine);
+    EXPECT_TRUE(made.in_direct && !made.out_direct && made.streamed) << made.explain();
+    SplitMix64 random{rows};
+    std::vector<float> in(rows * columns);
+    for (float& x : in) x = static_cast<float>(random() % 4096) / 4 - 512;
+    for (const std::uint64_t shift : {0ULL, 1ULL, 63ULL}) {
+      std::vector<std::uint8_t> out(in.size() + 2 * kGuard, 0xa5);
+      std::vector<std::uint8_t> wanted = out;
+      for (std::uint64_t i = 0; i < rows; ++i) {
+        for (std::uint64_t j = 0; j < columns; ++j)
+          wanted[shift + j * rows + i] = kernels::rounded_to<kernels::Float8E4M3>(in[i * columns + j]).bits;
+      }
+      cpu::ValueSweep(made, cpu::target(1))
+          .run(reinterpret_cast<const std::byte*>(in.data()), nullptr,
+               reinterpret_cast<std::byte*>(out.data() + shift));
+      ASSERT_TRUE(out == wanted) << rows << " x " << columns << ", " << shift << " bytes behind a line";
+    }
+  }
+  // What becomes wider, or is added to, waits in a box as it was read.
+  const Strided square{.extents = {512, 512}, .in_strides = {512, 1}, .out_strides = {1, 512}};
+  for (const Arithmetic& of : {Arithmetic{.from = Number::f16, .to = Number::f32},
+                               Arithmetic{.from = Number::f32, .to = Number::f16, .addend = Addend{}}}) {
+    const auto made = detail::converted_as_read(detail::make_value_plan(square, of, machine), machine);
+    EXPECT_TRUE(!made.in_direct && made.out_direct) << made.explain();
   }
 }
 

@@ -418,10 +418,12 @@ void ExecutableArithmetic::run_staged(const NumberArray& in, void* out, std::uin
 }
 
 ExecutableArithmetic plan(const Strided& view, const Arithmetic& arithmetic, const PlanOptions& options) {
-  const detail::ValuePlan made = detail::make_value_plan(view, arithmetic, cpu::target(options.threads));
+  const Target machine = cpu::target(options.threads);
+  detail::ValuePlan made = detail::make_value_plan(view, arithmetic, machine);
   if (options.engine == Engine::cuda)
     return ExecutableArithmetic(
         std::make_unique<ViewState>(view, made, cuda::ValueExecutor(made, options.device), options.device));
+  made = detail::converted_as_read(std::move(made), machine);
   return ExecutableArithmetic(
       std::make_unique<ViewState>(view, made, cpu::ValueSweep(made, cpu::target(1)), options.device));
 }

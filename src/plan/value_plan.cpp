@@ -179,6 +179,27 @@ void check_size(const Strided& view, const Arithmetic& of) {
 
 }  // namespace
 
+ValuePlan converted_as_read(ValuePlan plan, const Target& target) {
+  const Arithmetic& of = plan.arithmetic;
+  if (plan.count == 0 || plan.in_direct || of.addend || bytes_of(of.to) >= bytes_of(of.from)) return plan;
+  ValuePlan turned = plan;
+  std::vector<std::size_t> order(plan.axes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return plan.axes[a].strides.in > plan.axes[b].strides.in;
+  });
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    turned.axes[i] = plan.axes[order[i]];
+    turned.box[i] = plan.box[order[i]];
+  }
+  turned.run_axes = together(turned, &ValueStrides::in);
+  if (turned.run_count() * bytes_of(of.from) < kSegmentBytes / 2) return plan;
+  turned.in_direct = true;
+  turned.out_direct = false;
+  turned.streamed = plan.written_bytes() > target.streaming_bytes;
+  return turned;
+}
+
 std::uint64_t ValuePlan::run_count() const { return product_of_last(box, run_axes); }
 std::uint64_t ValuePlan::box_count() const { return product_of_last(box, box.size()); }
 std::uint64_t ValuePlan::read_bytes() const {

@@ -11,6 +11,9 @@
 // converted from where they are, and no box is moved; so is the array that is added. An output whose numbers
 // do not lie together is written from a box as well. So every view has every arithmetic, and the second pass
 // over a box finds it in the cache.
+//
+// Where numbers become narrower a CPU does it the other way round (converted_as_read): runs of the input are
+// converted into a box of the narrower type, in the input's order, and a plan moves that past the caches.
 #pragma once
 
 #include <cstdint>
@@ -41,11 +44,11 @@ struct ValueAxis {
 
 struct ValuePlan {
   Arithmetic arithmetic;
-  std::vector<ValueAxis> axes = {};     // slowest of the output first; strides of the output above 0
-  ValueStrides first = {};              // where index 0 lies
-  std::uint64_t count = 0;              // numbers that are moved
+  std::vector<ValueAxis> axes = {};  // slowest of the output (or input) first; strides of the output above 0
+  ValueStrides first = {};           // where index 0 lies
+  std::uint64_t count = 0;           // numbers that are moved
   std::vector<std::uint64_t> box = {};  // its extents
-  std::size_t run_axes = 0;             // the last axes, along which the output of a box lies together: a run
+  std::size_t run_axes = 0;             // the last axes, along which one side of a box lies together: a run
   bool in_direct = false;               // converted from where they are
   bool addend_direct = false;
   bool out_direct = false;  // converted to where they belong
@@ -69,5 +72,9 @@ ValuePlan make_value_plan(const Strided& view, const Arithmetic& arithmetic, con
 /// the output, arrays of at most 2^62 bytes (unchecked).
 ValuePlan make_value_plan(const std::vector<ValueAxis>& axes, const ValueStrides& first,
                           const Arithmetic& arithmetic, const Target& target);
+
+/// The same with boxes that are converted as they are read; `plan` itself where numbers become no narrower,
+/// something is added, or the input has no long runs. For cpu::ValueSweep alone.
+ValuePlan converted_as_read(ValuePlan plan, const Target& target);
 
 }  // namespace faro::detail

@@ -20,10 +20,11 @@ using detail::ValueStrides;
 using Extents = BoxExtents;
 
 constexpr std::int64_t kShortRunBytes = 4096;
-constexpr std::int64_t kFetchedBytes = 2048;  // this far ahead
+constexpr std::int64_t kFetchedBytes = 4096;  // this far ahead
 constexpr std::int64_t kLineBytes = 64;
 
-void fetch(const std::byte* from, std::int64_t bytes) {
+// GCC 12 takes a function that does nothing else for one without effects, and leaves its calls out.
+[[gnu::always_inline]] inline void fetch(const std::byte* from, std::int64_t bytes) {
   for (std::int64_t at = 0; at < bytes; at += kLineBytes) __builtin_prefetch(from + at);
 }
 
@@ -93,7 +94,7 @@ struct ValueSweep::State {
 
   State(const ValuePlan& of, const Target& one_thread)
       : plan(of), program(of.arithmetic), computed_bytes(bytes_of(program.computed)), grid(plan) {
-    program.streamed = plan.streamed;
+    program.streamed = plan.streamed && plan.out_direct;
     scale = table_of(plan.arithmetic.scale, &ValueStrides::scale);
     offset = table_of(plan.arithmetic.offset, &ValueStrides::offset);
     if (plan.count > 0) add_ways(one_thread);
@@ -109,11 +110,14 @@ struct ValueSweep::State {
   }
 
   void add_ways(const Target& target) {
+    Target past_caches = target;
+    if (plan.streamed) past_caches.streaming_bytes = 0;
     grid.for_each_kind([&](const Extents& extents) {
       BoxWays& way = ways[extents];
       const auto move = [&](bool direct, std::int64_t ValueStrides::*side, Number number, bool to_box) {
         if (direct) return std::unique_ptr<BoxMove>();
-        auto made = std::make_unique<BoxMove>(plan, extents, side, bytes_of(number), to_box, target);
+        auto made = std::make_unique<BoxMove>(plan, extents, side, bytes_of(number), to_box,
+                                              to_box ? target : past_caches);
         workspace_bytes = std::max(workspace_bytes, made->workspace_bytes());
         return made;
       };
