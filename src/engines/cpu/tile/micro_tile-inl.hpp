@@ -41,19 +41,21 @@ HWY_INLINE void Put(typename L::Line line, std::byte* to) {
   }
 }
 
-// Step 2 of micro_tile.hpp over kBits bits of the vector number: lane by lane, vectors j and j ^ 2^k change
-// places.
-template <class L, int kBits>
+// Step 2 of micro_tile.hpp over kBits bits of the vector number, from bit kBit on: lane by lane, vectors j and
+// j ^ 2^k change places. A loop over k would keep its lines in memory: compilers unroll the inner one alone.
+template <class L, int kBits, int kBit = 0>
 HWY_INLINE void Exchange(const ExchangeLanes* lanes, typename L::Line* lines) {
-  FARO_UNROLL for (int k = 0; k < kBits; ++k) {
-    const auto choice = L::LoadChoice(lanes[k]);
-    FARO_UNROLL for (int j = 0; j < (1 << kBits); ++j) {
-      if ((j >> k & 1) != 0) continue;
+  if constexpr (kBit < kBits) {
+    const auto choice = L::LoadChoice(lanes[kBit]);
+    FARO_UNROLL for (int pair = 0; pair < (1 << kBits) / 2; ++pair) {
+      constexpr int kBelow = (1 << kBit) - 1;
+      const int j = (pair & ~kBelow) << 1 | (pair & kBelow);
       const auto low = lines[j];
-      const auto high = lines[j | 1 << k];
+      const auto high = lines[j | 1 << kBit];
       lines[j] = L::Choose(choice, high, low);
-      lines[j | 1 << k] = L::Choose(choice, low, high);
+      lines[j | 1 << kBit] = L::Choose(choice, low, high);
     }
+    Exchange<L, kBits, kBit + 1>(lanes, lines);
   }
 }
 
