@@ -143,9 +143,8 @@ bool overflows_with_gaps(const layout::CacheBox& box) {
 enum class BoxFetch : std::uint8_t { first_level, second_level, large_second_level };
 BoxFetch box_fetch(const CoreCaches& caches, const std::vector<layout::StridedAxis>& axes) {
   constexpr std::uint64_t kSmallFirst = std::uint64_t{32} << 10;
-  constexpr std::uint64_t kLargeSecond = std::uint64_t{1280} << 10;
   const bool repeats = std::any_of(axes.begin(), axes.end(), [](const auto& axis) { return axis.in == 0; });
-  if (caches.second_level_bytes >= kLargeSecond && !repeats) return BoxFetch::large_second_level;
+  if (caches.has_large_second_level() && !repeats) return BoxFetch::large_second_level;
   const bool small = caches.first_level_bytes != 0 && caches.first_level_bytes <= kSmallFirst;
   return small ? BoxFetch::second_level : BoxFetch::first_level;
 }
@@ -186,6 +185,10 @@ layout::CacheBox streamed_box(const std::vector<layout::StridedAxis>& axes, std:
   if (long_reads) {
     limits.in_run_bytes = 512;
     limits.out_run_bytes = is_plane_together(box) ? kLines.out_run_bytes : 128;
+    // Rows that follow one another are read whole, as one run.
+    constexpr std::uint64_t kWholeRow = 2560;
+    const auto row_bytes = static_cast<std::uint64_t>(std::abs(box.axes.front().in));
+    if (row_bytes > limits.in_run_bytes && row_bytes <= kWholeRow) limits.in_run_bytes = row_bytes;
   } else if (box.element_bytes >= kWideElement) {
     limits.in_run_bytes = limits.out_run_bytes = 768;
   }
