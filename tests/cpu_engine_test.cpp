@@ -8,11 +8,14 @@
 
 #include <bit>
 #include <cstdint>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "engine_support.hpp"
 #include "engines/cpu/copy_kernel.hpp"
 #include "hwy/highway.h"
+#include "plan/cpu/cpu_pass.hpp"
 
 namespace faro::testing {
 namespace cpu_engine_test {
@@ -184,26 +187,69 @@ TEST(CpuEngine, EveryAlignmentOfBothArrays) {
 
 // --- shares
 
-// The tiles of several arrays in shares cut at every kind of place give the same as all at once.
+// The tiles of several arrays in shares cut at every kind of place give the same as all at once, fetched tile
+// by tile or in runs.
 TEST(CpuEngine, TilesCutAnywhere) {
-  for (const std::uint64_t unit : {1U, 2U, 8U}) {
+  const auto check_cut = [](const cpu::TileProgram& program, const Problem& problem, std::uint64_t seed) {
+    Arrays arrays(program.arrays * program.array_bytes, 0, 0, seed);
+    SplitMix64 random{seed};
+    for (std::uint64_t begin = 0; begin < program.tiles();) {
+      const std::uint64_t end = std::min(program.tiles(), begin + random() % 9);
+      const auto stores = random() % 2 == 0 ? cpu::StoreKind::cached : cpu::StoreKind::streamed;
+      cpu::run_tiles(program, {begin, end}, stores, arrays.in(), arrays.out());
+      begin = end;
+    }
+    EXPECT_EQ(first_wrong(problem, arrays.in(), arrays.out()), std::nullopt) << describe(problem);
+    EXPECT_TRUE(arrays.guards_intact()) << describe(problem);
+  };
+  for (const std::uint64_t unit : {1U, 2U, 4U, 8U, 16U}) {
     for (const std::uint64_t vector : kVectorBytes) {
-      const Problem problem{.permutation = maps::bit_reversal(14), .element_bytes = unit, .batch = 3};
-      const Plan plan(problem, test_target(vector, Stores::streamed));
-      ASSERT_EQ(plan.passes().size(), 1U);
-      ASSERT_EQ(plan.passes()[0].kind, PassKind::tile);
-      const cpu::TileProgram program(plan.passes()[0], unit,
-                                     std::min(vector, cpu::widest_vector_bytes(unit)));
-      Arrays arrays(plan.array_bytes(), 0, 0, unit);
-      SplitMix64 random{vector + unit};
-      for (std::uint64_t begin = 0; begin < program.tiles();) {
-        const std::uint64_t end = std::min(program.tiles(), begin + random() % 9);
-        const auto stores = random() % 2 == 0 ? cpu::StoreKind::cached : cpu::StoreKind::streamed;
-        cpu::run_tiles(program, {begin, end}, stores, arrays.in(), arrays.out());
-        begin = end;
+      for (const std::uint64_t segment_bytes : {64U, 128U}) {
+        const Affine list[] = {maps::bit_reversal(17), maps::random_bmmc(17, unit)};
+        for (const Affine& map : list) {
+          const Problem problem{.permutation = map, .element_bytes = unit, .batch = 3};
+          Target target = test_target(vector, Stores::streamed);
+          target.segment_bytes_max = segment_bytes;
+          target.tile_bytes_max = cpu::kMaxTileBytes;
+          const Plan plan(problem, target);
+          ASSERT_EQ(plan.passes().size(), 1U);
+          ASSERT_EQ(plan.passes()[0].kind, PassKind::tile);
+          cpu::TileProgram program(plan.passes()[0], unit, std::min(vector, cpu::widest_vector_bytes(unit)));
+          check_cut(program, problem, vector + unit);
+          const std::size_t lines = program.source_lines.size();
+          program.read_and_write_in_runs();
+          EXPECT_EQ(program.source_lines.size(), lines << program.group_bits);
+          EXPECT_EQ(program.group_bits > 0, !program.staged) << describe(problem);
+          // A random map may have both halves of 128 bytes in one micro tile.
+          const bool may_write_pairs = !program.staged && segment_bytes > 64;
+          if (&map == &list[0] || !may_write_pairs) {
+            EXPECT_EQ(program.writes_pairs, may_write_pairs) << describe(problem);
+          }
+          if (!program.staged) check_cut(program, problem, vector + unit);
+          if (HasFailure()) return;
+        }
       }
-      EXPECT_EQ(first_wrong(problem, arrays.in(), arrays.out()), std::nullopt) << describe(problem);
-      EXPECT_TRUE(arrays.guards_intact()) << describe(problem);
+    }
+  }
+}
+
+// Plans ask for runs where the second level of a core is a large one, and what is written goes past the
+// caches.
+TEST(CpuEngine, RunsWhereTheSecondLevelIsLarge) {
+  for (const std::uint64_t second_level : {std::uint64_t{1} << 20, std::uint64_t{2} << 20}) {
+    for (const Stores stores : kStores) {
+      for (std::uint64_t unit = 1; unit <= 16; unit *= 2) {
+        EngineCase c{
+            .problem = {.permutation = maps::random_bmmc(20 - log2(unit), unit), .element_bytes = unit},
+            .target = test_target(64, stores, 3),
+            .seed = unit};
+        c.target.chunk_bytes_max = second_level;
+        c.target.segment_bytes_max = 1024;
+        check(c);
+        const Plan plan(c.problem, c.target);
+        const auto& affine = std::get<detail::CpuAffine>(plan.passes().at(0).cpu->kernel);
+        EXPECT_EQ(affine.in_runs, stores == Stores::streamed && second_level > std::uint64_t{1} << 20);
+      }
     }
   }
 }

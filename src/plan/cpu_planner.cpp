@@ -1,6 +1,7 @@
 // The planner for machines whose tiles have any size: the longest segments whose tile fits the capacity.
 #include <algorithm>
 
+#include "plan/cpu/cpu_pass.hpp"
 #include "plan/planners.hpp"
 
 namespace faro::detail {
@@ -19,11 +20,20 @@ class CpuPlanner {
     }
     const int whole = whole_segment_bits(work_);
     if (whole >= vector) return pass_of_tiles(PassKind::segments, whole);
-    const int capacity = log2_floor(target_.tile_bytes_max) - unit_bits_;
+    const int capacity = log2_floor(tile_bytes()) - unit_bits_;
     return pass_of_tiles(PassKind::tile, longest_segment_bits(map_, unit_bits_, vector, capacity, target_));
   }
 
  private:
+  // Rows of a line of pairs of bytes want to be written two at a time where lines are (cpu_pass.hpp).
+  std::uint64_t tile_bytes() const {
+    constexpr int kPairBits = 1;
+    constexpr std::uint64_t kTwoLinesOfPairs = 8192;
+    const bool in_runs = core_caches(target_).has_large_second_level();
+    return unit_bits_ == kPairBits && in_runs ? std::max(target_.tile_bytes_max, kTwoLinesOfPairs)
+                                              : target_.tile_bytes_max;
+  }
+
   Pass pass_of_tiles(PassKind kind, int s) const {
     Pass pass = make_pass(kind, map_, unit_bits_, work_.arrays, std::uint64_t{1} << (s + unit_bits_));
     const int near = near_bits(map_, unit_bits_, s, target_);

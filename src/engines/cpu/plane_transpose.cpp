@@ -539,6 +539,33 @@ HWY_EXPORT(TransposeRunsMeanwhile);
 HWY_EXPORT(StartRuns);
 HWY_EXPORT(FinishRuns);
 
+// Part by part of as many rows and columns as the places of one are good for all.
+void transpose_plane(std::uint64_t element_bytes, const PlaneIn& from, std::uint64_t rows,
+                     std::uint64_t columns, const PlaneOut& to) {
+  constexpr std::uint64_t kMost = 64;
+  std::int64_t row_places[kMost];
+  std::int64_t column_places[kMost];
+  for (std::uint64_t i = 0; i < kMost; ++i) {
+    row_places[i] = static_cast<std::int64_t>(i * from.stride_bytes);
+    column_places[i] = static_cast<std::int64_t>(i * to.stride_bytes);
+  }
+  for (std::uint64_t c = 0; c < columns; c += kMost) {
+    for (std::uint64_t r = 0; r < rows; r += kMost) {
+      const PlaneRows part{.data = from.data + r * from.stride_bytes + c * element_bytes,
+                           .rows = row_places,
+                           .count = std::min(kMost, rows - r)};
+      const PlaneColumns turned{.data = to.data + c * to.stride_bytes + r * element_bytes,
+                                .columns = column_places,
+                                .count = std::min(kMost, columns - c)};
+      if (faro::detail::is_turned_width(element_bytes)) {
+        transpose_planes(element_bytes, part, turned, StridedNest());
+      } else {
+        TransposeRunsPlainly(element_bytes, part, turned);
+      }
+    }
+  }
+}
+
 void transpose_planes(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to,
                       const StridedNest& planes) {
   HWY_DYNAMIC_DISPATCH(TransposePlanes)(element_bytes, from, to, planes);

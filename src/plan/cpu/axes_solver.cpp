@@ -143,9 +143,8 @@ bool overflows_with_gaps(const layout::CacheBox& box) {
 enum class BoxFetch : std::uint8_t { first_level, second_level, large_second_level };
 BoxFetch box_fetch(const CoreCaches& caches, const std::vector<layout::StridedAxis>& axes) {
   constexpr std::uint64_t kSmallFirst = std::uint64_t{32} << 10;
-  constexpr std::uint64_t kLargeSecond = std::uint64_t{1280} << 10;
   const bool repeats = std::any_of(axes.begin(), axes.end(), [](const auto& axis) { return axis.in == 0; });
-  if (caches.second_level_bytes >= kLargeSecond && !repeats) return BoxFetch::large_second_level;
+  if (caches.has_large_second_level() && !repeats) return BoxFetch::large_second_level;
   const bool small = caches.first_level_bytes != 0 && caches.first_level_bytes <= kSmallFirst;
   return small ? BoxFetch::second_level : BoxFetch::first_level;
 }

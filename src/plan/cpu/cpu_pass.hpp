@@ -52,6 +52,7 @@ struct CpuAffine {
   std::uint64_t unit_bytes = 1;
   std::uint64_t vector_bytes = 64;  // of the widest registers that may be taken
   bool fetches_ahead = false;       // in place
+  bool in_runs = false;             // out of place, tiles are read and written in runs of some lines
 };
 
 /// Long elements in pieces; boxes plane by plane in registers, element by element, or, where elements are
@@ -203,6 +204,10 @@ struct CpuPass {
 struct CoreCaches {
   std::uint64_t first_level_bytes = 0;
   std::uint64_t second_level_bytes = 0;
+
+  /// As Intel's servers have it, whose processors read ahead by themselves where reads are long
+  /// (docs/notes/axes-experiments.md).
+  bool has_large_second_level() const { return second_level_bytes >= std::uint64_t{1280} << 10; }
 };
 inline CoreCaches core_caches(const Target& target) {
   return {.first_level_bytes = target.first_level_bytes, .second_level_bytes = target.chunk_bytes_max};

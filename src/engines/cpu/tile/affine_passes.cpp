@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "engines/cpu/copy_kernel.hpp"
 #include "engines/cpu/pass_program.hpp"
@@ -82,6 +83,13 @@ Program wrapped(Wrapped program, const Pass& pass) {
   return std::make_unique<AffineProgram<Wrapped>>(std::move(program), *pass.cpu);
 }
 
+Program tile_program(const Pass& pass, const detail::CpuAffine& affine) {
+  const std::uint64_t unit = affine.unit_bytes;
+  TileProgram tiles(pass, unit, std::min(widest_vector_bytes(unit), affine.vector_bytes));
+  if (affine.in_runs) tiles.read_and_write_in_runs();
+  return wrapped(std::move(tiles), pass);
+}
+
 }  // namespace
 
 void copy_shared(const std::byte* in, std::byte* out, std::uint64_t bytes, CopyTeam team) {
@@ -103,7 +111,7 @@ Program affine_program(const Pass& pass) {
     case PassKind::segments:
       return wrapped(SegmentProgram(pass, unit), pass);
     case PassKind::tile:
-      return wrapped(TileProgram(pass, unit, std::min(widest_vector_bytes(unit), affine.vector_bytes)), pass);
+      return tile_program(pass, affine);
     case PassKind::direct:
       return wrapped(DirectProgram(pass, unit), pass);
     default:

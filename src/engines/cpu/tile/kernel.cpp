@@ -28,6 +28,10 @@ namespace HWY_NAMESPACE {
 // How far ahead lines are fetched: tiles through a buffer are the larger ones.
 constexpr std::uint64_t kLinesAhead = 128;
 constexpr std::uint64_t kStagedLinesAhead = 256;
+// Of tiles that are fetched together, all of the next ones by the time that those before are done.
+HWY_INLINE std::uint64_t LinesAhead(const TileProgram& p) {
+  return p.group_bits == 0 ? kLinesAhead : p.source_lines.size() + kLinesAhead / 2;
+}
 
 template <class L, int kBits, StoreKind kStores>
 void RunRange(const TileProgram& p, TileRange range, const std::byte* in, std::byte* out) {
@@ -39,7 +43,7 @@ void RunRange(const TileProgram& p, TileRange range, const std::byte* in, std::b
   TileCursor source(p.block_sources, p.block_bits, p.array_bytes, range.begin);
   TileCursor target(p.block_targets, p.block_bits, p.array_bytes, range.begin);
   LineFetcher ahead(p, steps, SourceCursor(p, fetches ? range : TileRange{}, in),
-                    kStaged ? kStagedLinesAhead : kLinesAhead);
+                    kStaged ? kStagedLinesAhead : LinesAhead(p));
   const auto fetch = [&] { ahead.step(); };
 
   for (std::uint64_t tile = range.begin; tile < range.end; ++tile) {

@@ -41,19 +41,22 @@ HWY_INLINE void Put(typename L::Line line, std::byte* to) {
   }
 }
 
-// Step 2 of micro_tile.hpp over kBits bits of the vector number: lane by lane, vectors j and j ^ 2^k change
-// places.
-template <class L, int kBits>
+// Step 2 of micro_tile.hpp over kBits bits of the vector number, from bit kBit on: lane by lane, vectors j
+// and j ^ 2^k change places. A loop over k would keep its lines in memory: compilers unroll the inner one
+// alone.
+template <class L, int kBits, int kBit = 0>
 HWY_INLINE void Exchange(const ExchangeLanes* lanes, typename L::Line* lines) {
-  FARO_UNROLL for (int k = 0; k < kBits; ++k) {
-    const auto choice = L::LoadChoice(lanes[k]);
-    FARO_UNROLL for (int j = 0; j < (1 << kBits); ++j) {
-      if ((j >> k & 1) != 0) continue;
+  if constexpr (kBit < kBits) {
+    const auto choice = L::LoadChoice(lanes[kBit]);
+    FARO_UNROLL for (int pair = 0; pair < (1 << kBits) / 2; ++pair) {
+      constexpr int kBelow = (1 << kBit) - 1;
+      const int j = (pair & ~kBelow) << 1 | (pair & kBelow);
       const auto low = lines[j];
-      const auto high = lines[j | 1 << k];
+      const auto high = lines[j | 1 << kBit];
       lines[j] = L::Choose(choice, high, low);
-      lines[j | 1 << k] = L::Choose(choice, low, high);
+      lines[j | 1 << kBit] = L::Choose(choice, low, high);
     }
+    Exchange<L, kBits, kBit + 1>(lanes, lines);
   }
 }
 
@@ -119,28 +122,59 @@ HWY_INLINE typename L::Line FirstLine(const MicroTables& t, const std::byte* in,
   }
 }
 
+// Where the lines of a micro tile go: to memory; to a buffer, in their order; or to memory together with
+// those of the micro tile in the buffer, each of which is the other half of 128 bytes.
 template <class L, StoreKind kStores>
-HWY_INLINE void LastLine(const MicroTables& t, typename L::Line line, std::byte* out,
-                         const MicroPlaces<L>& at, std::size_t j) {
-  const auto last = L::Permute(line, L::Xor(at.flip, L::LoadIndex(t.last[j])));
-  if constexpr (L::kTiles == 1) {
-    Put<L, kStores>(last, out + (at.target[0] ^ t.targets[j]));
-  } else {
-    static_assert(kStores == StoreKind::cached, "halves of lines are staged");
-    L::Store(last, out + (at.target[0] ^ t.targets[j]), out + (at.target[1] ^ t.targets[j]));
+struct ToMemory {
+  std::byte* out;
+  HWY_INLINE void Take(typename L::Line line, const MicroPlaces<L>& at, std::uint64_t target,
+                       std::size_t /*j*/) const {
+    if constexpr (L::kTiles == 1) {
+      Put<L, kStores>(line, out + (at.target[0] ^ target));
+    } else {
+      static_assert(kStores == StoreKind::cached, "halves of lines are staged");
+      L::Store(line, out + (at.target[0] ^ target), out + (at.target[1] ^ target));
+    }
   }
+};
+
+template <class L>
+struct ToBuffer {
+  std::byte* lines;
+  HWY_INLINE void Take(typename L::Line line, const MicroPlaces<L>& /*at*/, std::uint64_t /*target*/,
+                       std::size_t j) const {
+    L::Store(line, lines + j * L::kBytes);
+  }
+};
+
+template <class L>
+struct WithBuffer {
+  const std::byte* lines;
+  std::byte* out;
+  HWY_INLINE void Take(typename L::Line line, const MicroPlaces<L>& at, std::uint64_t target,
+                       std::size_t j) const {
+    std::byte* const to = out + (at.target[0] ^ target);
+    L::Stream(L::Load(lines + j * L::kBytes), out + (at.target[0] ^ kLineBytes ^ target));
+    L::Stream(line, to);
+  }
+};
+
+template <class L, class Sink>
+HWY_INLINE void LastLine(const MicroTables& t, typename L::Line line, const Sink& sink,
+                         const MicroPlaces<L>& at, std::size_t j) {
+  sink.Take(L::Permute(line, L::Xor(at.flip, L::LoadIndex(t.last[j]))), at, t.targets[j], j);
 }
 
 // As many micro tiles of 2^kBits vectors as a register holds.
-template <class L, int kBits, StoreKind kStores>
-HWY_INLINE void RunMicroTile(const MicroTables& t, const std::byte* in, std::byte* out,
+template <class L, int kBits, class Sink>
+HWY_INLINE void RunMicroTile(const MicroTables& t, const std::byte* in, const Sink& sink,
                              const MicroPlaces<L>& at) {
   if constexpr (kBits <= L::kRoundBits) {
     constexpr std::size_t kVectors = std::size_t{1} << kBits;
     typename L::Line lines[kVectors];
     FARO_UNROLL for (std::size_t j = 0; j < kVectors; ++j) lines[j] = FirstLine<L>(t, in, at, j);
     Exchange<L, kBits>(t.lanes, lines);
-    FARO_UNROLL for (std::size_t j = 0; j < kVectors; ++j) LastLine<L, kStores>(t, lines[j], out, at, j);
+    FARO_UNROLL for (std::size_t j = 0; j < kVectors; ++j) LastLine<L>(t, lines[j], sink, at, j);
   } else {
     // More vectors than registers: the low bits first, in groups, then the others.
     constexpr int kLow = kBits / 2;
@@ -165,7 +199,7 @@ HWY_INLINE void RunMicroTile(const MicroTables& t, const std::byte* in, std::byt
       }
       Exchange<L, kHigh>(t.lanes + kLow, lines);
       FARO_UNROLL for (std::size_t high = 0; high < kHighs; ++high) {
-        LastLine<L, kStores>(t, lines[high], out, at, high << kLow | low);
+        LastLine<L>(t, lines[high], sink, at, high << kLow | low);
       }
     }
   }
@@ -181,7 +215,7 @@ struct FetchSteps {
 
   FetchSteps(const TileProgram& p, std::uint64_t micro_tiles_at_once, bool all_at_once = false) {
     const std::uint64_t turns = p.micro_sources.size() / micro_tiles_at_once;
-    const std::uint64_t all = p.source_lines.size();
+    const std::uint64_t all = p.source_lines.size() >> p.group_bits;
     lines = all_at_once ? all : std::min(all, std::max(kLeastLines, all / turns));
     micro_tiles = p.micro_sources.size() * lines / all;
   }
@@ -223,23 +257,25 @@ class LineFetcher {
 class SourceCursor {
  public:
   SourceCursor(const TileProgram& p, TileRange range, const std::byte* in)
-      : cursor_(p.block_sources, p.block_bits, p.array_bytes, range.begin),
+      : group_(std::uint64_t{1} << p.group_bits),
+        cursor_(p.block_sources, p.block_bits, p.array_bytes, range.begin / group_ * group_),
         in_(in),
-        left_(range.end - range.begin) {}
+        left_(range.end == 0 ? 0 : (range.end - 1) / group_ + 1 - range.begin / group_) {}
 
   bool done() const { return left_ == 0; }
   const std::byte* source(std::uint64_t line) const {
     return in_ + cursor_.array() + (cursor_.value() ^ line);
   }
   void advance() {
-    cursor_.advance();
+    for (std::uint64_t tile = 0; tile < group_; ++tile) cursor_.advance();
     --left_;
   }
 
  private:
+  std::uint64_t group_;  // tiles
   TileCursor cursor_;
   const std::byte* in_;
-  std::uint64_t left_;
+  std::uint64_t left_;  // groups
 };
 
 // All micro tiles of a tile that is read at `source` and written at `target`; `lanes` are the lane bits of
@@ -252,8 +288,23 @@ HWY_INLINE void RunMicroTiles(const TileProgram& p, const MicroTables& t, std::u
   for (std::uint64_t k = 0; k < micro_tiles;) {
     between();
     for (const std::uint64_t end = k + per_step; k < end; k += L::kTiles) {
-      RunMicroTile<L, kBits, kStores>(t, in, out, PlacesOf<L>(t, k, source, target, lanes));
+      RunMicroTile<L, kBits>(t, in, ToMemory<L, kStores>{out}, PlacesOf<L>(t, k, source, target, lanes));
     }
+  }
+}
+
+// The same where micro tiles write halves of 128 bytes by turns: both at once, past the caches.
+template <class L, int kBits, typename Between>
+HWY_INLINE void RunMicroPairs(const TileProgram& p, const MicroTables& t, std::uint64_t per_step,
+                              const std::byte* in, std::uint64_t source, std::byte* out, std::uint64_t target,
+                              f2::Word lanes, const Between& between) {
+  alignas(kMaxVectorBytes) std::byte held[L::kBytes << kBits];
+  const std::uint64_t micro_tiles = p.micro_sources.size();
+  for (std::uint64_t k = 0; k < micro_tiles; k += 2) {
+    if (k % per_step == 0) between();
+    RunMicroTile<L, kBits>(t, in, ToBuffer<L>{held}, PlacesOf<L>(t, k, source, target, lanes));
+    if (per_step == 1) between();
+    RunMicroTile<L, kBits>(t, in, WithBuffer<L>{held, out}, PlacesOf<L>(t, k + 1, source, target, lanes));
   }
 }
 
@@ -274,6 +325,10 @@ HWY_INLINE void MoveStraight(const TileProgram& p, const MicroTables& t, std::ui
                              const std::byte* in, std::uint64_t source, f2::Word block, std::byte* out,
                              const Between& between) {
   const std::uint64_t place = (block & ~p.lane_mask) << p.unit_shift;
+  if constexpr (kStores == StoreKind::streamed && L::kBytes == kLineBytes) {
+    if (p.writes_pairs)
+      return RunMicroPairs<L, kBits>(p, t, per_step, in, source, out, place, block & p.lane_mask, between);
+  }
   RunMicroTiles<L, kBits, kStores>(p, t, per_step, in, source, out, place, block & p.lane_mask, between);
 }
 

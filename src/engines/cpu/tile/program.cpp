@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <unordered_set>
+#include <utility>
 
 #include "engines/cpu/tile/micro_tile.hpp"
 #include "faro/error.hpp"
@@ -123,6 +124,24 @@ TileProgram::TileProgram(const Pass& pass, std::uint64_t unit, std::uint64_t vec
       if (met.insert(line).second) source_lines.push_back(line);
     }
   }
+}
+
+// Runs of so many bytes a row, as measured: more for narrow units, whose tiles have many rows.
+void TileProgram::read_and_write_in_runs() {
+  constexpr std::uint64_t kRunBytes = 256;
+  constexpr std::uint64_t kRunBytesOfNarrow = 512;
+  constexpr std::uint64_t kNarrowUnit = 2;
+  if (staged) return;
+  const std::uint64_t run = unit_bytes <= kNarrowUnit ? kRunBytesOfNarrow : kRunBytes;
+  std::vector<std::uint64_t> lines = std::move(source_lines);
+  source_lines = lines;
+  for (; group_bits < block_bits && row_bytes << (group_bits + 1) <= run; ++group_bits) {
+    const Word next = block_sources.at(f2::unit(group_bits)) ^ block_sources.at(0);
+    for (const std::uint64_t line : lines) source_lines.push_back(line ^ next);
+    lines = source_lines;
+  }
+  if (group_bits > 0) std::sort(source_lines.begin(), source_lines.end());
+  writes_pairs = micro_targets.size() > 1 && (micro_targets[0] ^ micro_targets[1]) == kLineBytes;
 }
 
 }  // namespace faro::cpu

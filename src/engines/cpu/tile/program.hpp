@@ -109,6 +109,10 @@ struct TileProgram {
   TileProgram(const Pass& pass, std::uint64_t unit_bytes, std::uint64_t vector_bytes,
               Staging staging = Staging::narrow_vectors);
 
+  /// Where the caches of a core like long reads: several tiles that go on in the same rows are fetched
+  /// together, row by row, and lines are written in pairs. Programs that are staged stay as they are.
+  void read_and_write_in_runs();
+
   std::uint64_t unit_bytes;
   std::uint64_t vector_bytes;
   bool staged;
@@ -124,7 +128,9 @@ struct TileProgram {
   std::uint64_t rows;
   std::uint64_t row_bytes;
   std::vector<std::uint64_t> target_rows;   // bytes, for staged programs
-  std::vector<std::uint64_t> source_lines;  // bytes; every cache line of a tile's source, as first met
+  std::vector<std::uint64_t> source_lines;  // bytes; every cache line of a group's source, as first met
+  int group_bits = 0;                       // consecutive tiles that are fetched together
+  bool writes_pairs = false;  // micro tiles 2 k and 2 k + 1 write the halves of 128 bytes, both at once
 
   int exchange_bits;
   f2::Word lane_mask;                         // of a place in units
