@@ -5,6 +5,7 @@
 
 #include "engines/cuda/kernels/group_kernels.hpp"
 #include "engines/cuda/kernels/index_simple_support.cuh"
+#include "engines/cuda/kernels/least_blocks.cuh"
 #include "kernels/affine_tile.hpp"
 #include "kernels/affine_tile_blocked.hpp"
 #include "kernels/group.hpp"
@@ -32,7 +33,8 @@ __device__ void move_group_tile(const GroupTable& table, const TileParams<index>
 
 template <int index>
 __global__ void __launch_bounds__(kernels::kCompiledTiles[index].shape.threads(),
-                                  kernels::kCompiledTiles[index].min_blocks)
+                                  least_blocks(kernels::kCompiledTiles[index].min_blocks,
+                                               kernels::kCompiledTiles[index].shape.threads()))
     move_listed_tiles(const GroupTable table, const std::byte* __restrict__ params,
                       const GroupBlock* __restrict__ blocks) {
   const GroupBlock of = blocks[blockIdx.x];
@@ -41,7 +43,8 @@ __global__ void __launch_bounds__(kernels::kCompiledTiles[index].shape.threads()
 
 template <int index>
 __global__ void __launch_bounds__(kernels::kCompiledTiles[index].shape.threads(),
-                                  kernels::kCompiledTiles[index].min_blocks)
+                                  least_blocks(kernels::kCompiledTiles[index].min_blocks,
+                                               kernels::kCompiledTiles[index].shape.threads()))
     move_equal_tiles(const GroupTable table, const __grid_constant__ TileParams<index> params,
                      const GroupBlock* __restrict__ blocks) {
   move_group_tile<index>(table, params, blocks[blockIdx.x]);

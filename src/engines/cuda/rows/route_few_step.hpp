@@ -187,7 +187,13 @@ struct RouteFew {
       // up.
       const std::uint32_t digit = block.shuffle_up(shared.digits[item], 0);
       const bool there = digit != kNoDigit;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000  // where another is needed
+      const std::uint32_t low = lanes_with<kDigitBits / 2>(block, digit, block.ballot(there));
+      const std::uint32_t high = block.shuffle_up(digit >> kDigitBits / 2, 0);
+      const std::uint32_t lanes = lanes_with<kDigitBits - kDigitBits / 2>(block, high, low);
+#else
       const std::uint32_t lanes = lanes_with<kDigitBits>(block, digit, block.ballot(there));
+#endif
       const std::uint32_t below = (std::uint32_t{1} << lane_of(block)) - 1;
       const std::uint32_t before = there ? next[digit] : 0;
       block.warp_barrier();
