@@ -77,8 +77,8 @@ AxesOptions parse(const CommandLine& line) {
   return options;
 }
 
-// Numbers, none of which is a NaN that arithmetic might change, or so small that it takes a peer a trap: with one
-// in 128 of them, HPTT took a third longer on a Xeon.
+// Numbers, none of which is a NaN that arithmetic might change, or so small that it takes a peer a trap: with
+// one in 128 of them, HPTT took a third longer on a Xeon.
 void fill(std::byte* data, std::uint64_t bytes, std::uint64_t width) {
   std::uint64_t state = 1;
   for (std::uint64_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
