@@ -317,7 +317,7 @@ def take_columns(columns: Any, indices: Any, axis: int = 0, *, fill: Any = None,
     ([9, 7, 0], [[4.5, 5.5], [0.5, 1.5], [0.0, 0.0]])
     """
     table = _table(columns, "take_columns")
-    if fill is None and out is None and stream is None and not (check or threads):
+    if fill is None and out is None and stream is None and threads == 0 and not check:
         short = _taken_short(table, indices, axis)
         if short is not None:
             return short

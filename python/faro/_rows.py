@@ -59,7 +59,7 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
     """
     if change:
         return _take_changed(x, indices, axis, inverse, fill, out, stream, threads, change)
-    if fill is None and out is None and stream is None and not (check or threads or inverse):
+    if fill is None and out is None and stream is None and threads == 0 and not (check or inverse):
         made = _faro.take_short(x, indices, axis)
         if made is None and indices.__class__ is list and _is_ndarray(x) and all(i.__class__ is int for i in indices):
             made = _faro.take_short(x, _arrays.as_array(indices, "take"), axis)

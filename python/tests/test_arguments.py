@@ -164,7 +164,8 @@ def test_wrong_arguments_are_refused_by_faro(call):
 
 @pytest.mark.parametrize("threads", [-1, "a", 1.5, None, 4097])
 def test_numbers_of_threads(threads):
-    for call in (lambda: faro.take(X, [0], 0, threads=threads), lambda: faro.sort(np.arange(8), threads=threads),
+    for call in (lambda: faro.take(X, [0], 0, threads=threads), lambda: faro.take(X, np.array([0]), 0, threads=threads),
+                 lambda: faro.sort(np.arange(8), threads=threads),
                  lambda: faro.plan("gray", shape=(8,), itemsize=4, threads=threads), lambda: faro.route([0], 1, threads=threads),
                  lambda: faro.put(np.zeros(3), [0], np.ones(1), threads=threads)):
         with pytest.raises(faro.FaroError, match="threads"):

@@ -129,6 +129,7 @@ def test_wrong_columns():
         ([a, b], [0], {"axis": "x"}, "axis"),
         ([a, b], [0], {"stream": 3}, "stream"),
         ([a, b], [0], {"threads": -1}, "threads"),
+        ([a, b], np.array([0]), {"threads": None}, "threads"),
         ([a, b], [0], {"out": [np.zeros(1, int)]}, "out="),
         ([a, b], [0], {"out": [np.zeros(1, int), np.zeros((2, 2))]}, "shape"),
         ([a, b], [0], {"out": [np.zeros(1), np.zeros((1, 2))]}, "elements"),
