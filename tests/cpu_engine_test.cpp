@@ -217,6 +217,7 @@ TEST(CpuEngine, TilesCutAnywhere) {
   };
   for (const std::uint64_t unit : {1U, 2U, 4U, 8U, 16U}) {
     for (const std::uint64_t vector : kVectorBytes) {
+      if (vector == unit) continue;  // nothing moves inside: whole segments
       for (const std::uint64_t segment_bytes : {64U, 128U}) {
         const Affine list[] = {maps::bit_reversal(17), maps::random_bmmc(17, unit)};
         for (const Affine& map : list) {
