@@ -59,8 +59,8 @@ class WholeSweep final : public SweepProgram {
   }
 };
 
-constexpr std::uint64_t kSquareStageBytes = 8192;
-constexpr std::uint64_t kTileRowBytes = 128;
+constexpr std::uint64_t kSquareStageBytes = 16384;
+constexpr std::uint64_t kTileRowBytes = 256;
 
 struct Square {
   std::byte* data;
@@ -95,8 +95,7 @@ void fetch_tile(const Square& square, std::uint64_t row, std::uint64_t column) {
   const std::uint64_t bytes = square.extent(column) * square.element_bytes;
   for (std::uint64_t r = 0; r < square.extent(row); ++r) {
     const std::byte* const line = square.at(row, column) + r * square.row_bytes;
-    __builtin_prefetch(line, 1, 2);
-    __builtin_prefetch(line + bytes / 2, 1, 2);
+    for (std::uint64_t at = 0; at < bytes; at += kLineBytes) __builtin_prefetch(line + at, 1, 2);
     __builtin_prefetch(line + bytes - 1, 1, 2);
   }
 }
