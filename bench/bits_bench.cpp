@@ -105,8 +105,8 @@ void run_work(const Work& work, const Options& options) {
   }
   const Timing timings[] = {summarise(times[0]), summarise(times[1])};
   const auto [least, most] = std::minmax_element(times[0].begin(), times[0].end());
-  fmt::print("| {} | {:.1f} ({:.1f} - {:.1f}) | {:.1f} | {:.0f}% |\n", work.text, timings[0].median_ms, *least,
-             *most, timings[1].median_ms, 100 * timings[1].median_ms / timings[0].median_ms);
+  fmt::print("| {} | {:.1f} ({:.1f} - {:.1f}) | {:.1f} | {:.0f}% |\n", work.text, timings[0].median_ms,
+             *least, *most, timings[1].median_ms, 100 * timings[1].median_ms / timings[0].median_ms);
   std::fflush(stdout);
 }
 
@@ -123,8 +123,8 @@ int main(int count, char** words) {
                {"--rounds", [&](const Argument& a) { options.rounds = parse_int(a, 1); }},
                {"--maps", [&](const Argument& a) { options.maps = parse_count(a, 1); }},
                {"--only", [&](const Argument& a) { options.only = a.text; }}});
-    fmt::print("{}, {} threads; medians of {} rounds, least and most, ms\n\n", machine_text(), options.threads,
-               options.rounds);
+    fmt::print("{}, {} threads; medians of {} rounds, least and most, ms\n\n", machine_text(),
+               options.threads, options.rounds);
     fmt::print("| map | ms | copy, ms | share |\n|---|---|---|---|\n");
     for (const Work& work : works(options)) {
       if (work.text.find(options.only) != std::string::npos) run_work(work, options);

@@ -217,8 +217,8 @@ TEST(Packed, LongRollsAndFlips) {
 // set, at beginnings inside bytes and lines.
 TEST(Packed, RunsAndMatricesOfSeveralAxes) {
   std::mt19937_64 random(16);
-  const std::vector<std::vector<std::uint64_t>> shapes{
-      {37, 5, 511}, {9, 300, 129}, {3, 7, 11, 301}, {601, 3, 67}, {2, 2, 65, 517}, {1000, 131}};
+  const std::vector<std::vector<std::uint64_t>> shapes{{37, 5, 511}, {9, 300, 129},   {3, 7, 11, 301},
+                                                       {601, 3, 67}, {2, 2, 65, 517}, {1000, 131}};
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
     hwy::SetSupportedTargetsForTest(~(target - 1));
     for (int trial = 0; trial < 40; ++trial) {

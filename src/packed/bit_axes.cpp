@@ -193,10 +193,13 @@ class RunSweep {
     const Place stretch = place_of(number / pieces_, others_, first_);
     const std::uint64_t into_line = (out_bit_ + static_cast<std::uint64_t>(stretch.out)) % kLineBits;
     const std::uint64_t piece = number % pieces_ * kRunBits;
-    const std::uint64_t begin = std::max(piece, into_line) - into_line;
-    const std::uint64_t end = std::min(piece + kRunBits - into_line, stretch_bits_);
+    // Elements that may be turned are not cut, where they lie across bytes.
+    const bool is_cut = !packs_bytes(axes_.element_bits);
+    const std::uint64_t skew = is_cut ? into_line : into_line - into_line % axes_.element_bits;
+    const std::uint64_t begin = std::max(piece, skew) - skew;
+    const std::uint64_t end = std::min(piece + kRunBits - skew, stretch_bits_);
     if (begin >= end) return;
-    const std::uint64_t first_place = piece == 0 ? into_line : 0;
+    const std::uint64_t first_place = (into_line + begin) % kLineBits;
     std::uint64_t at = first_place;
     std::uint64_t skipped = begin % bits_;  // of the first run
     for (std::uint64_t run = begin / bits_, left = end - begin; left != 0; ++run) {

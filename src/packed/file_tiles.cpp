@@ -40,7 +40,8 @@ class BoxRows {
     std::vector<std::size_t> order(axes.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto length = [&](std::size_t i) { return static_cast<std::uint64_t>(std::abs(axes[i].*stride)); };
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return length(a) < length(b); });
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return length(a) < length(b); });
     std::size_t next = 0;
     for (; next < order.size() && length(order[next]) == row_bits_; ++next) {
       strides_[order[next]] = axes[order[next]].*stride;
@@ -50,7 +51,8 @@ class BoxRows {
     for (; next < order.size(); ++next) {
       const StridedAxis& axis = axes[order[next]];
       strides_[order[next]] = static_cast<std::int64_t>(axis.*stride < 0 ? -pitch : pitch);
-      rows_.push_back({.extent = axis.extent, .in = static_cast<std::int64_t>(length(order[next])), .out = 0});
+      rows_.push_back(
+          {.extent = axis.extent, .in = static_cast<std::int64_t>(length(order[next])), .out = 0});
       pitch *= axis.extent;
     }
     bytes_ = pitch / kBitsOfByte;
@@ -93,15 +95,15 @@ class BoxSweep {
   BoxSweep(const BitAxes& axes, const InputFile& in, io::OutputFile& out, const FileTiles& options)
       : axes_(axes), in_(in), out_(out), options_(options) {}
 
-  // Extents of a box that the memory holds, of longer and longer rows on both sides; nothing where it holds no
-  // element.
+  // Extents of a box that the memory holds, of longer and longer rows on both sides; nothing where it holds
+  // no element.
   std::optional<std::vector<std::uint64_t>> box_of(const AxisMap& part) const {
     std::vector<std::uint64_t> box(part.axes.size(), 1);
     if (!fits(part, box)) return std::nullopt;
     for (bool grown = true; grown;) {
       grown = false;
-      const bool in_first = rows_of(part, box, &StridedAxis::in).row_bits() <=
-                            rows_of(part, box, &StridedAxis::out).row_bits();
+      const bool in_first =
+          rows_of(part, box, &StridedAxis::in).row_bits() <= rows_of(part, box, &StridedAxis::out).row_bits();
       for (const bool of_in : {in_first, !in_first}) {
         grown = grow(part, box, of_in ? &StridedAxis::in : &StridedAxis::out);
         if (grown) break;
@@ -214,7 +216,8 @@ class BoxSweep {
       const std::span<std::byte> one(&there, 1);
       const std::uint64_t place = options_.header_bytes + at + byte;
       if (io::read_at(out_.descriptor(), one, place).bytes != 1)
-        fail(ErrorCode::file, out_.operation(), "a byte that cannot be read again", "as many as were reserved");
+        fail(ErrorCode::file, out_.operation(), "a byte that cannot be read again",
+             "as many as were reserved");
       store_placed_run(row.data(), begin, end - begin, axes_.out_order, &there, begin % kBitsOfByte, false);
       out_.write(one, place);
     }
@@ -287,9 +290,9 @@ void move_file_tiles(const layout::Tile& tile, const PackedProblem& problem, con
       if (!in.read(from.span().subspan(row * segment, segment), at)) read_all = false;
     });
     in.require(read_all);
-    const PackedPlan plan({.permutation = Affine(tile.local, target & in_segment),
-                           .element_bits = problem.element_bits},
-                          {.threads = options.threads, .engine = Engine::cpu});
+    const PackedPlan plan(
+        {.permutation = Affine(tile.local, target & in_segment), .element_bits = problem.element_bits},
+        {.threads = options.threads, .engine = Engine::cpu});
     plan.run(from.span(), to.span());
     if (options.verify) {
       const std::string mismatch =

@@ -23,8 +23,8 @@ struct FileTiles {
   bool verify = false;
 };
 
-/// Returns whether there is such a way within the memory; nothing is written otherwise. Requires: an output of
-/// zeros that is as long as it will be. Errors: ErrorCode::file, ErrorCode::verification.
+/// Returns whether there is such a way within the memory; nothing is written otherwise. Requires: an output
+/// of zeros that is as long as it will be. Errors: ErrorCode::file, ErrorCode::verification.
 bool permute_file_by_tiles(const PackedProblem& problem, const InputFile& in, io::OutputFile& out,
                            const FileTiles& options);
 

@@ -185,9 +185,8 @@ std::uint8_t ShiftedByte(const std::uint8_t* in, int down) {
 
 template <bool kLowFirst>
 void ShiftBytes(const std::uint8_t* in, std::uint64_t bytes, int down, std::uint8_t* out) {
-  const auto of_vector = [&](auto d, std::uint64_t i) HWY_ATTR {
-    hn::StoreU(ShiftedBytes<kLowFirst>(d, in + i, down), d, out + i);
-  };
+  const auto of_vector = [&](auto d, std::uint64_t i)
+                             HWY_ATTR { hn::StoreU(ShiftedBytes<kLowFirst>(d, in + i, down), d, out + i); };
   EachVector(hn::ScalableTag<std::uint8_t>(), bytes, of_vector,
              [&](std::uint64_t i) { out[i] = ShiftedByte<kLowFirst>(in + i, down); });
 }
