@@ -22,7 +22,9 @@ using detail::StridedAxis;
 // Long rows, which the processor fetches by itself, and of the columns one line at a time.
 constexpr std::uint64_t kRowBytes = 1024;
 constexpr std::uint64_t kColumnBytes = 64;
-constexpr std::uint64_t kRowsAhead = 8;  // fetched: more would share sets of the caches
+constexpr std::uint64_t kBytesAhead = 8192;  // fetched: more would share sets of the caches
+constexpr std::uint64_t kLeastAhead = 8;     // rows
+constexpr std::uint64_t kMostAhead = 64;
 // Where columns do not begin with lines of memory, a tile's have parts that do, a line longer at most.
 constexpr std::uint64_t kSkewedRowBytes = 256;
 constexpr std::uint64_t kSkewedColumnBytes = 256;
@@ -348,11 +350,15 @@ class MatrixSweep {
 
   // A group's rows of further on, or of the beginning of the next tile.
   void fetch_rows(const std::byte* in, const Tile& tile, const Tile& next, std::uint64_t first) const {
-    for (std::uint64_t row = first + kRowsAhead; row < first + kRowsAhead + per_byte_; ++row) {
+    const std::uint64_t row_bits = tile.columns * bits_;
+    const std::uint64_t ahead = std::clamp(kBytesAhead / bytes_of_bits(row_bits), kLeastAhead, kMostAhead);
+    for (std::uint64_t row = first + ahead; row < first + ahead + per_byte_; ++row) {
       const std::uint64_t bit =
           row < loaded_rows(tile) ? bit_of_row(tile, row) : bit_of_row(next, row - loaded_rows(tile));
-      const std::byte* const from = in + bit / kBitsOfByte;
-      for (std::uint64_t byte = 0; byte < kRowBytes; byte += kLineBytes) __builtin_prefetch(from + byte);
+      const std::byte* const end = in + (bit + row_bits) / kBitsOfByte;
+      for (const std::byte* from = in + bit / kBitsOfByte; from < end; from += kLineBytes)
+        __builtin_prefetch(from);
+      __builtin_prefetch(end);
     }
   }
 
