@@ -81,6 +81,7 @@ std::vector<Work> works(const Options& options) {
     add("the same, (1 0 2)", always(axes({1023, third, 511}, {1, 0, 2})));
     add("rolled by 12345", always(maps::roll(std::uint64_t{1} << n, 12345)));
     add("flipped, 7 elements less", always(maps::flip((std::uint64_t{1} << n) - 7)));
+    if (bits == 4) add("AWQ's order", always(parse_permutation("awq(" + std::to_string(1ULL << n) + ")")));
     add("random BMMC, in place," + size, bmmc, true);
   }
   return all;
