@@ -11,6 +11,7 @@
 
 #include "faro/error.hpp"
 #include "faro/packed.hpp"
+#include "packed_support.hpp"
 
 namespace faro {
 namespace {
@@ -83,6 +84,60 @@ TEST_F(PackedFiles, PanelsAreTheSameAsTheWhole) {
   }
 }
 
+// Boxes of axes, rolled and flipped, and tiles of affine maps, where memory holds less than an array.
+TEST_F(PackedFiles, TilesAreTheSameAsTheWhole) {
+  using namespace packed_support;
+  for (int trial = 0; trial < 120; ++trial) {
+    const std::uint32_t bits = small_bits(random_);
+    PackedProblem problem;
+    if (trial % 3 == 0) {
+      const int n = 3 + static_cast<int>(random_() % 12);
+      problem.permutation = trial % 2 == 0 ? maps::random_bmmc(n, random_()) : maps::random_bpc(n, random_());
+      problem.in = {.first_bit = 8 * (random_() % 3), .order = an_order(random_)};
+      problem.out = {.first_bit = 8 * (random_() % 3), .order = an_order(random_)};
+    } else {
+      std::vector<std::uint64_t> shape(1 + random_() % 4);
+      for (std::uint64_t& extent : shape) extent = 1 + random_() % (shape.size() < 3 ? 300 : 40);
+      const DrawnAxes axes = drawn_axes(shape, random_);
+      problem.permutation = axes.permutation;
+      problem.in = a_layout(axes.row_before, bits, random_);
+      problem.out = a_layout(axes.row_after, bits, random_);
+    }
+    problem.element_bits = bits;
+    problem.batch = 1 + random_() % 2;
+    problem.pads = PadBits::zero;
+    const PackedPlan plan(problem);
+    const Bytes in = drawn(plan.in_bytes());
+    Bytes wanted(plan.out_bytes());
+    plan.run(in, wanted);
+    const PackedFile from{.path = write("in.bin", in)};
+    const std::uint64_t memory = 64 + random_() % (plan.in_bytes() + 1);
+    try {
+      permute_packed_file(problem, from, folder_ / "out.bin", {}, {.memory_bytes = memory, .verify = true});
+    } catch (const Error& error) {
+      // Axes that go across rows have no boxes.
+      EXPECT_EQ(error.code(), ErrorCode::unsupported);
+      EXPECT_NE(plan.explain().find("element by element"), std::string::npos) << text(problem, plan);
+      continue;
+    }
+    ASSERT_TRUE(read("out.bin") == wanted) << text(problem, plan) << " in " << memory;
+  }
+}
+
+// Runs of elements that lie across bytes.
+TEST_F(PackedFiles, BoxesOfWiderElements) {
+  for (const std::uint32_t bits : {3U, 6U, 12U}) {
+    const PackedProblem problem{.permutation = Axes({13, 17, 29}, {1, 0, 2}), .element_bits = bits};
+    const PackedPlan plan(problem);
+    const Bytes in = drawn(plan.in_bytes());
+    Bytes wanted(plan.out_bytes());
+    plan.run(in, wanted);
+    permute_packed_file(problem, {.path = write("in.bin", in)}, folder_ / "out.bin", {},
+                        {.memory_bytes = 900, .verify = true});
+    EXPECT_TRUE(read("out.bin") == wanted) << bits;
+  }
+}
+
 TEST_F(PackedFiles, BedFilesTurnAndTurnBack) {
   for (const auto& [samples, variants] : {std::pair(1, 1), {3, 2}, {5, 4099}, {7, 20'011}, {1030, 611}}) {
     const auto row = static_cast<std::uint64_t>(samples + 3) / 4;
@@ -144,11 +199,15 @@ TEST_F(PackedFiles, RefusesAndLeavesNothing) {
   EXPECT_EQ(bed({magic0, magic1, std::byte{1}, {}}), ErrorCode::file);
   EXPECT_EQ(failure([&] { transpose_bed(folder_ / "none.bed", folder_ / "b.bed"); }), ErrorCode::file);
   const PackedFile in{.path = write("in.bin", drawn(64))};
-  EXPECT_EQ(failure([&] {
-              permute_packed_file({.permutation = maps::bit_reversal(7)}, in, folder_ / "b.bed", {},
-                                  {.memory_bytes = 64});
-            }),
-            ErrorCode::unsupported);
+  const auto permuted = [&](const Permutation& permutation, std::uint64_t memory_bytes) {
+    return failure([&] {
+      permute_packed_file({.permutation = permutation}, in, folder_ / "b.bed", {},
+                          {.memory_bytes = memory_bytes});
+    });
+  };
+  EXPECT_EQ(permuted(maps::bit_reversal(7), 2), ErrorCode::unsupported);
+  EXPECT_EQ(permuted(maps::flip(128), 1), ErrorCode::unsupported);
+  EXPECT_EQ(permuted(Indexed::random(128, 1), 64), ErrorCode::unsupported);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "b.bed"));
   permute_packed_file({.permutation = maps::bit_reversal(7)}, in, folder_ / "b.bed", {},
                       {.memory_bytes = 128});

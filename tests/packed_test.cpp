@@ -213,6 +213,29 @@ TEST(Packed, LongRollsAndFlips) {
   }
 }
 
+// Runs that lie end to end in pieces longer than one, rows and columns of several axes; by every instruction
+// set, at beginnings inside bytes and lines.
+TEST(Packed, RunsAndMatricesOfSeveralAxes) {
+  std::mt19937_64 random(16);
+  const std::vector<std::vector<std::uint64_t>> shapes{{37, 5, 511}, {9, 300, 129},   {3, 7, 11, 301},
+                                                       {601, 3, 67}, {2, 2, 65, 517}, {1000, 131}};
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(~(target - 1));
+    for (int trial = 0; trial < 40; ++trial) {
+      const DrawnAxes axes = drawn_axes(shapes[random() % shapes.size()], random);
+      const BitOrder order = an_order(random);
+      const bool is_wide = trial % 8 == 0;
+      const std::uint32_t bits = is_wide ? 3 : small_bits(random);
+      verify({.permutation = axes.permutation,
+              .element_bits = bits,
+              .in = {.first_bit = random() % 600, .order = order},
+              .out = {.first_bit = random() % 600, .order = is_wide ? order : an_order(random)}},
+             random, 1 + trial % 2);
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
+}
+
 // Also 3, 6 and 12 bits, which lie across bytes, and rows of many elements.
 TEST(Packed, IndexArraysAndOtherMapsOfAnyWidth) {
   std::mt19937_64 random(8);

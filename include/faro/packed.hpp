@@ -128,9 +128,11 @@ struct PackedFile {
 };
 
 /// The array of a file, permuted into another file that begins with `header`; whole or not at all. Where both
-/// do not fit the memory, a matrix is transposed by panels of columns, each written in one piece. Errors:
-/// those of PackedPlan; ErrorCode::file for a file of another size, and as io does; ErrorCode::unsupported
-/// for larger files whose permutation is no transposition of a matrix; ErrorCode::verification.
+/// do not fit the memory, a matrix is transposed by panels, other axes, rolled or flipped, go by boxes, and
+/// affine maps by tiles of segments, the longer the more memory there is: each element is read and written
+/// once. Errors: those of PackedPlan; ErrorCode::file for a file of another size, and as io does;
+/// ErrorCode::unsupported for larger files whose permutation is neither, an index array say, or a tile of
+/// which does not fit; ErrorCode::verification.
 void permute_packed_file(const PackedProblem& problem, const PackedFile& in, const std::filesystem::path& out,
                          std::span<const std::byte> header, const PackedFileOptions& options = {});
 

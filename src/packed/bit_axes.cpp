@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "engines/cpu/copy_kernel.hpp"
@@ -21,7 +22,9 @@ using detail::StridedAxis;
 // Long rows, which the processor fetches by itself, and of the columns one line at a time.
 constexpr std::uint64_t kRowBytes = 1024;
 constexpr std::uint64_t kColumnBytes = 64;
-constexpr std::uint64_t kRowsAhead = 8;  // fetched: more would share sets of the caches
+constexpr std::uint64_t kBytesAhead = 8192;  // fetched: more would share sets of the caches
+constexpr std::uint64_t kLeastAhead = 8;     // rows
+constexpr std::uint64_t kMostAhead = 64;
 // Where columns do not begin with lines of memory, a tile's have parts that do, a line longer at most.
 constexpr std::uint64_t kSkewedRowBytes = 256;
 constexpr std::uint64_t kSkewedColumnBytes = 256;
@@ -133,10 +136,6 @@ std::uint64_t extent_of_fastest(const AxisMap& map, std::uint32_t element_bits) 
   return *input == 0 ? output.extent : output.extent * map.axes[*input].extent;
 }
 
-bool packs_bytes(std::uint32_t element_bits) {
-  return element_bits == 1 || element_bits == 2 || element_bits == 4;
-}
-
 // Where the n-th of the units that some axes number lies, on both sides.
 struct Place {
   std::int64_t in = 0;
@@ -161,43 +160,110 @@ struct Arrays {
 // --- Runs
 // ---------------------------------------------------------------------------------------------------
 
+// Axes whose units of so many bits lie end to end in the output: as many as there are, from axis `first` on.
+std::size_t end_to_end(const std::vector<StridedAxis>& axes, std::size_t first, std::uint64_t bits) {
+  std::size_t next = first;
+  for (; next < axes.size() && axes[next].out == static_cast<std::int64_t>(bits); ++next)
+    bits *= axes[next].extent;
+  return next;
+}
+
+// Runs that lie end to end in the output are brought together, a piece at a time that begins and ends where
+// lines of memory do, as far as there is another one beside it.
 class RunSweep {
  public:
-  RunSweep(const BitAxes& axes, const AxisMap& part)
+  RunSweep(const BitAxes& axes, const AxisMap& part, const std::byte* out)
       : axes_(axes),
-        others_(part.axes.begin() + 1, part.axes.end()),
-        first_{.in = part.in_first, .out = part.out_first} {
+        first_{.in = part.in_first, .out = part.out_first},
+        out_bit_(reinterpret_cast<std::uintptr_t>(out) % kLineBytes * kBitsOfByte) {
     bits_ = part.axes.front().extent * axes.element_bits;
+    const std::size_t last = end_to_end(part.axes, 1, bits_);
+    runs_.assign(part.axes.begin() + 1, part.axes.begin() + static_cast<std::ptrdiff_t>(last));
+    others_.assign(part.axes.begin() + static_cast<std::ptrdiff_t>(last), part.axes.end());
+    stretch_bits_ = bits_ * detail::unit_count(runs_);
     backwards_ = part.axes.front().in < 0;
-    pieces_ = detail::ceil_div(bits_, kRunBits);
+    const bool turns = axes.in_order != axes.out_order;
+    turn_ = {.backwards = backwards_, .element_bits = backwards_ != turns ? axes.element_bits : 0};
+    pieces_ = detail::ceil_div(stretch_bits_ + kLineBits - 1, kRunBits);
+    ahead_ = detail::ceil_div(kBitsAhead, bits_);
   }
 
   std::uint64_t count() const { return detail::unit_count(others_) * pieces_; }
+  static constexpr std::uint64_t buffer_bytes() { return 3 * kBufferBytes; }
 
   void move(const Arrays& arrays, std::uint64_t number, std::byte* buffer) const {
-    const std::uint64_t begin = number % pieces_ * kRunBits;
-    const std::uint64_t bits = std::min(kRunBits, bits_ - begin);
-    const Place run = place_of(number / pieces_, others_, first_);
-    const std::uint64_t to = static_cast<std::uint64_t>(run.out) + begin;
-    if (backwards_) {
-      // From the last element of the piece on: it lies lowest.
-      const std::uint64_t from = static_cast<std::uint64_t>(run.in) + axes_.element_bits - begin - bits;
-      load_run(arrays.in, from, bits, axes_.in_order, buffer);
-      reverse_run(buffer, bits, axes_.element_bits, axes_.in_order, buffer + kRunBits / 8);
-    } else {
-      load_run(arrays.in, static_cast<std::uint64_t>(run.in) + begin, bits, axes_.in_order, buffer);
+    const Place stretch = place_of(number / pieces_, others_, first_);
+    const std::uint64_t into_line = (out_bit_ + static_cast<std::uint64_t>(stretch.out)) % kLineBits;
+    const std::uint64_t piece = number % pieces_ * kRunBits;
+    // Elements that may be turned are not cut, where they lie across bytes.
+    const bool is_cut = !packs_bytes(axes_.element_bits);
+    const std::uint64_t skew = is_cut ? into_line : into_line - into_line % axes_.element_bits;
+    const std::uint64_t begin = std::max(piece, skew) - skew;
+    const std::uint64_t end = std::min(piece + kRunBits - skew, stretch_bits_);
+    if (begin >= end) return;
+    const std::uint64_t first_place = (into_line + begin) % kLineBits;
+    std::uint64_t at = first_place;
+    std::uint64_t skipped = begin % bits_;  // of the first run
+    for (std::uint64_t run = begin / bits_, left = end - begin; left != 0; ++run) {
+      const std::uint64_t bits = std::min(bits_ - skipped, left);
+      const Place place = place_of(run, runs_, stretch);
+      if (bits_ < kRunBits && !runs_.empty()) fetch_ahead(arrays.in, place);
+      append(arrays.in, static_cast<std::uint64_t>(place.in), skipped, bits, buffer, at);
+      at += bits;
+      left -= bits;
+      skipped = 0;
     }
-    if (axes_.in_order != axes_.out_order) turn_bytes(buffer, bytes_of_bits(bits), axes_.element_bits);
-    store_run(buffer, bits, axes_.out_order, arrays.out, to, arrays.streamed);
+    store_placed_run(buffer, first_place, end - begin, axes_.out_order, arrays.out,
+                     static_cast<std::uint64_t>(stretch.out) + begin, arrays.streamed);
   }
 
  private:
+  static constexpr std::uint64_t kBitsAhead = 24 * kLineBits;
+  static constexpr std::uint64_t kBufferBytes = kRunBits / kBitsOfByte + kLineBytes;
+
+  // Of a run at `first` the bits from `skipped` on, in the output's order.
+  void append(const std::byte* in, std::uint64_t first, std::uint64_t skipped, std::uint64_t bits,
+              std::byte* buffer, std::uint64_t at) const {
+    // Backwards from the last element on: it lies lowest.
+    std::uint64_t from = backwards_ ? first + axes_.element_bits - skipped - bits : first + skipped;
+    if (turn_.backwards || turn_.element_bits != 0) {
+      std::byte* const loaded = buffer + 2 * kBufferBytes;
+      if (from % axes_.element_bits != 0) {  // elements lie across bytes
+        load_run(in, from, bits, axes_.in_order, loaded);
+        in = loaded;
+        from = 0;
+      }
+      in += from / kBitsOfByte;
+      from %= kBitsOfByte;
+      const std::uint64_t bytes = bytes_of_bits(from + bits);
+      std::byte* const turned = buffer + kBufferBytes;
+      turn_bytes(reinterpret_cast<const std::uint8_t*>(in), bytes, turn_,
+                 reinterpret_cast<std::uint8_t*>(turned));
+      if (backwards_) from = bytes * kBitsOfByte - from - bits;
+      in = turned;
+    }
+    append_run(in, from, bits, axes_.out_order, buffer, at);
+  }
+
+  // The lines of a run that comes later.
+  void fetch_ahead(const std::byte* in, const Place& run) const {
+    const std::int64_t later = run.in + static_cast<std::int64_t>(ahead_) * runs_.front().in;
+    const std::byte* const from = in + later / static_cast<std::int64_t>(kBitsOfByte);
+    for (std::uint64_t byte = 0; byte < bits_ / kBitsOfByte + kLineBytes; byte += kLineBytes)
+      __builtin_prefetch(from + byte);
+  }
+
   const BitAxes& axes_;
-  std::vector<StridedAxis> others_;
+  std::vector<StridedAxis> runs_;    // end to end in the output
+  std::vector<StridedAxis> others_;  // stretches of such
   Place first_;
+  std::uint64_t out_bit_;  // of the output's first byte, in its line of memory
   std::uint64_t bits_ = 0;
+  std::uint64_t stretch_bits_ = 0;
   std::uint64_t pieces_ = 1;
+  std::uint64_t ahead_ = 1;  // runs
   bool backwards_ = false;
+  ByteTurn turn_;
 };
 
 // --- Matrices
@@ -222,17 +288,18 @@ class MatrixSweep {
     AxisMap map = part;
     if (map.axes[fastest_input].in < 0) detail::flip(map, fastest_input);
     first_ = {.in = map.in_first, .out = map.out_first};
-    rows_ = map.axes.front();
     columns_ = map.axes[fastest_input];
-    for (std::size_t i = 1; i < map.axes.size(); ++i) {
-      if (i != fastest_input) others_.push_back(map.axes[i]);
+    const std::size_t last = std::min(end_to_end(map.axes, 0, bits_), fastest_input);
+    for (std::size_t i = 0; i < map.axes.size(); ++i) {
+      if (i != fastest_input) (i < last ? rows_ : others_).push_back(map.axes[i]);
     }
+    all_rows_ = detail::unit_count(rows_);
     per_byte_ = kMostPerByte / bits_;
     is_skewed_ = !begins_at(kLineBits) && begins_at(bits_);
-    tile_ = {.rows = std::min((is_skewed_ ? kSkewedColumnBytes : kColumnBytes) * per_byte_, rows_.extent),
+    tile_ = {.rows = std::min((is_skewed_ ? kSkewedColumnBytes : kColumnBytes) * per_byte_, all_rows_),
              .columns = std::min((is_skewed_ ? kSkewedRowBytes : kRowBytes) * per_byte_, columns_.extent)};
     more_rows_ = is_skewed_ ? kLineBits / bits_ - 1 : 0;
-    down_ = detail::ceil_div(rows_.extent, tile_.rows);
+    down_ = detail::ceil_div(all_rows_, tile_.rows);
     across_ = detail::ceil_div(columns_.extent, tile_.columns);
   }
 
@@ -264,7 +331,7 @@ class MatrixSweep {
  private:
   Tile tile_at(std::uint64_t number) const {
     Tile tile{.row = number % down_ * tile_.rows, .column = number / down_ % across_ * tile_.columns};
-    tile.rows = std::min(tile_.rows, rows_.extent - tile.row);
+    tile.rows = std::min(tile_.rows, all_rows_ - tile.row);
     tile.columns = std::min(tile_.columns, columns_.extent - tile.column);
     tile.matrix = place_of(number / down_ / across_, others_, first_);
     return tile;
@@ -278,17 +345,20 @@ class MatrixSweep {
   }
 
   std::uint64_t bit_of_row(const Tile& tile, std::uint64_t row) const {
-    const std::int64_t rows = static_cast<std::int64_t>(tile.row + row) * rows_.in;
-    return static_cast<std::uint64_t>(tile.matrix.in + rows) + tile.column * bits_;
+    return static_cast<std::uint64_t>(place_of(tile.row + row, rows_, tile.matrix).in) + tile.column * bits_;
   }
 
   // A group's rows of further on, or of the beginning of the next tile.
   void fetch_rows(const std::byte* in, const Tile& tile, const Tile& next, std::uint64_t first) const {
-    for (std::uint64_t row = first + kRowsAhead; row < first + kRowsAhead + per_byte_; ++row) {
+    const std::uint64_t row_bits = tile.columns * bits_;
+    const std::uint64_t ahead = std::clamp(kBytesAhead / bytes_of_bits(row_bits), kLeastAhead, kMostAhead);
+    for (std::uint64_t row = first + ahead; row < first + ahead + per_byte_; ++row) {
       const std::uint64_t bit =
           row < loaded_rows(tile) ? bit_of_row(tile, row) : bit_of_row(next, row - loaded_rows(tile));
-      const std::byte* const from = in + bit / kBitsOfByte;
-      for (std::uint64_t byte = 0; byte < kRowBytes; byte += kLineBytes) __builtin_prefetch(from + byte);
+      const std::byte* const end = in + (bit + row_bits) / kBitsOfByte;
+      for (const std::byte* from = in + bit / kBitsOfByte; from < end; from += kLineBytes)
+        __builtin_prefetch(from);
+      __builtin_prefetch(end);
     }
   }
 
@@ -325,32 +395,48 @@ class MatrixSweep {
 
   // Rows that a tile has with those that its columns go on in until a line ends.
   std::uint64_t loaded_rows(const Tile& tile) const {
-    return std::min(tile.rows + more_rows_, rows_.extent - tile.row);
+    return std::min(tile.rows + more_rows_, all_rows_ - tile.row);
   }
 
   // Where the part of a column begins whose tile begins at `row`: in a skewed sweep with a line of memory, so
   // that lines are written whole.
   std::uint64_t part_of(std::uint64_t row, std::uint64_t column_bit) const {
-    if (row == 0 || row >= rows_.extent || !is_skewed_) return std::min(row, rows_.extent);
+    if (row == 0 || row >= all_rows_ || !is_skewed_) return std::min(row, all_rows_);
     const std::uint64_t into_line = (out_bit_ + column_bit + row * bits_) % kLineBits;
-    return std::min(row + (kLineBits - into_line) % kLineBits / bits_, rows_.extent);
+    return std::min(row + (kLineBits - into_line) % kLineBits / bits_, all_rows_);
   }
 
   void store_columns(const Arrays& arrays, const Tile& tile, const ByteRows& turned, std::byte* piece) const {
+    constexpr std::uint64_t kColumns = 64;  // whose lines are stored together
     const std::uint64_t row_bytes = bytes_of_bits(tile.columns * bits_);
-    for (std::uint64_t c = 0; c < tile.columns; ++c) {
-      const std::uint64_t half =
-          in_order_ == BitOrder::low_first ? c % per_byte_ : per_byte_ - 1 - c % per_byte_;
-      const std::byte* from = turned.data + (half * row_bytes + c / per_byte_) * turned.pitch;
-      const auto column_bit = static_cast<std::uint64_t>(
-          tile.matrix.out + static_cast<std::int64_t>(tile.column + c) * columns_.out);
-      const std::uint64_t begin = part_of(tile.row, column_bit);
-      const std::uint64_t bits = (part_of(tile.row + tile.rows, column_bit) - begin) * bits_;
-      if (begin != tile.row) {
-        load_run(from, (begin - tile.row) * bits_, bits, out_order_, piece);
-        from = piece;
+    std::array<LineRun, kColumns> lines;
+    for (std::uint64_t first = 0; first < tile.columns; first += kColumns) {
+      std::size_t count = 0;
+      for (std::uint64_t c = first; c < std::min(first + kColumns, tile.columns); ++c) {
+        const std::uint64_t half =
+            in_order_ == BitOrder::low_first ? c % per_byte_ : per_byte_ - 1 - c % per_byte_;
+        const std::byte* const from = turned.data + (half * row_bytes + c / per_byte_) * turned.pitch;
+        const auto column_bit = static_cast<std::uint64_t>(
+            tile.matrix.out + static_cast<std::int64_t>(tile.column + c) * columns_.out);
+        const std::uint64_t begin = part_of(tile.row, column_bit);
+        std::uint64_t bits = (part_of(tile.row + tile.rows, column_bit) - begin) * bits_;
+        std::uint64_t from_bit = (begin - tile.row) * bits_;
+        std::uint64_t to_bit = column_bit + begin * bits_;
+        if ((out_bit_ + to_bit) % kLineBits == 0 && bits >= kLineBits) {
+          LineRun& run = lines[count++];
+          run = {.from = from + from_bit / kBitsOfByte,
+                 .to = arrays.out + to_bit / kBitsOfByte,
+                 .bytes = bits / kLineBits * kLineBytes,
+                 .down = static_cast<int>(from_bit % kBitsOfByte)};
+          from_bit += run.bytes * kBitsOfByte;
+          to_bit += run.bytes * kBitsOfByte;
+          bits -= run.bytes * kBitsOfByte;
+        }
+        if (bits == 0) continue;
+        load_run(from, from_bit, bits, out_order_, piece);
+        store_run(piece, bits, out_order_, arrays.out, to_bit, arrays.streamed);
       }
-      store_run(from, bits, out_order_, arrays.out, column_bit + begin * bits_, arrays.streamed);
+      store_lines(std::span(lines).first(count), out_order_ == BitOrder::low_first, arrays.streamed);
     }
   }
 
@@ -361,7 +447,8 @@ class MatrixSweep {
   bool is_skewed_ = false;
   std::uint64_t more_rows_ = 0;
   Place first_;
-  StridedAxis rows_;     // side by side in the output
+  std::vector<StridedAxis> rows_;  // end to end in the output
+  std::uint64_t all_rows_ = 0;
   StridedAxis columns_;  // side by side in the input
   std::vector<StridedAxis> others_;
   std::uint32_t per_byte_ = 1;
@@ -428,7 +515,7 @@ void move_axes(const BitAxes& axes, const std::byte* in, std::byte* out, bool st
     }
     const std::size_t fastest = fastest_of_input(part, axes.element_bits).value();
     if (fastest == 0) {
-      share_sweep(RunSweep(axes, part), 2 * kRunBits / kBitsOfByte, arrays, threads);
+      share_sweep(RunSweep(axes, part, out), RunSweep::buffer_bytes(), arrays, threads);
     } else {
       const MatrixSweep sweep(axes, part, fastest, out);
       share_sweep(sweep, sweep.buffer_bytes(), arrays, threads);

@@ -24,6 +24,11 @@
 
 namespace faro::packed {
 
+/// Whether elements are those of which a byte has some.
+constexpr bool packs_bytes(std::uint32_t element_bits) {
+  return element_bits == 1 || element_bits == 2 || element_bits == 4;
+}
+
 /// Axes without shifts, strides and beginnings in bits.
 struct BitAxes {
   std::uint32_t element_bits = 1;

@@ -41,14 +41,6 @@ unsigned moved_down(Byte value, unsigned shift, BitOrder order) {
   return is_low(order) ? unsigned{value} >> shift : unsigned{value} << shift;
 }
 
-Byte reversed_elements(Byte value, std::uint32_t element_bits) {
-  unsigned v = value;
-  v = (v >> 4 | v << 4) & 0xff;
-  if (element_bits <= 2) v = (v >> 2 & 0x33) | (v & 0x33) << 2;
-  if (element_bits == 1) v = (v >> 1 & 0x55) | (v & 0x55) << 1;
-  return static_cast<Byte>(v);
-}
-
 }  // namespace
 
 void load_run(const std::byte* from, std::uint64_t first_bit, std::uint64_t bits, BitOrder order,
@@ -103,19 +95,39 @@ void clear_run(std::byte* to, std::uint64_t first_bit, std::uint64_t bits, BitOr
   }
 }
 
-void turn_bytes(std::byte* run, std::uint64_t bytes, std::uint32_t element_bits) {
-  for (std::uint64_t i = 0; i < bytes; ++i)
-    as_bytes(run)[i] = reversed_elements(as_bytes(run)[i], element_bits);
+void append_run(const std::byte* from, std::uint64_t first_bit, std::uint64_t bits, BitOrder order,
+                std::byte* to, std::uint64_t at) {
+  if (bits == 0) return;
+  std::byte* const byte = to + at / kBitsOfByte;
+  const std::uint64_t in_byte = at % kBitsOfByte;
+  if (first_bit < in_byte) {
+    // There is nothing before it that could be loaded along: as much as ends the byte comes by itself.
+    const std::uint64_t some = std::min(bits, kBitsOfByte - in_byte);
+    Byte value = 0;
+    load_run(from, first_bit, some, order, reinterpret_cast<std::byte*>(&value));
+    const Byte mask = byte_mask(in_byte, some, order);
+    const unsigned moved = moved_up(value, static_cast<unsigned>(in_byte), order);
+    *byte = (*byte & static_cast<std::byte>(~mask)) | static_cast<std::byte>(moved & mask);
+    return append_run(from, first_bit + some, bits - some, order, to, at + some);
+  }
+  const auto kept = static_cast<std::byte>(byte_mask(0, in_byte, order));
+  const std::byte before = *byte & kept;
+  load_run(from, first_bit - in_byte, bits + in_byte, order, byte);
+  *byte = (*byte & ~kept) | before;
 }
 
-void reverse_run(std::byte* run, std::uint64_t bits, std::uint32_t element_bits, BitOrder order,
-                 std::byte* scratch) {
-  const std::uint64_t bytes = bytes_of_bits(bits);
-  Byte* const backwards = as_bytes(scratch);
-  for (std::uint64_t i = 0; i < bytes; ++i) {
-    backwards[i] = reversed_elements(as_bytes(run)[bytes - 1 - i], element_bits);
+void store_placed_run(const std::byte* from, std::uint64_t from_bit, std::uint64_t bits, BitOrder order,
+                      std::byte* to, std::uint64_t first_bit, bool streamed) {
+  const std::uint64_t in_byte = from_bit % kBitsOfByte;
+  from += from_bit / kBitsOfByte;
+  if (in_byte != 0) {
+    const std::uint64_t some = std::min(bits, kBitsOfByte - in_byte);
+    merge(as_bytes(to)[first_bit / kBitsOfByte], byte_mask(in_byte, some, order), as_bytes(from)[0]);
+    ++from;
+    bits -= some;
+    first_bit += some;
   }
-  load_run(scratch, bytes * kBitsOfByte - bits, bits, order, run);
+  store_run(from, bits, order, to, first_bit, streamed);
 }
 
 }  // namespace faro::packed

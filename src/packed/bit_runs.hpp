@@ -27,15 +27,17 @@ void load_run(const std::byte* from, std::uint64_t first_bit, std::uint64_t bits
 void store_run(const std::byte* from, std::uint64_t bits, BitOrder order, std::byte* to,
                std::uint64_t first_bit, bool streamed);
 
+/// The same of a run at bit `from_bit`, whose place in its byte is that of first_bit in its own (unchecked).
+void store_placed_run(const std::byte* from, std::uint64_t from_bit, std::uint64_t bits, BitOrder order,
+                      std::byte* to, std::uint64_t first_bit, bool streamed);
+
+/// A run brought to bit `at`, of a buffer that nobody else writes: the bits before it stay, those after it in
+/// its last byte are anything.
+void append_run(const std::byte* from, std::uint64_t first_bit, std::uint64_t bits, BitOrder order,
+                std::byte* to, std::uint64_t at);
+
 /// Clears the bits of a run.
 void clear_run(std::byte* to, std::uint64_t first_bit, std::uint64_t bits, BitOrder order);
-
-/// Each byte's elements in the other order. Requires: elements of 1, 2 or 4 bits.
-void turn_bytes(std::byte* run, std::uint64_t bytes, std::uint32_t element_bits);
-
-/// The elements of a run that was loaded, backwards. Requires: elements of 1, 2 or 4 bits.
-void reverse_run(std::byte* run, std::uint64_t bits, std::uint32_t element_bits, BitOrder order,
-                 std::byte* scratch);
 
 /// Bits first_bit .. first_bit + bits - 1 as a number whose low bits are an element of 1, 2 or 4 bits.
 inline unsigned element_at(const std::byte* array, std::uint64_t first_bit, std::uint32_t bits,

@@ -19,8 +19,6 @@ bool is_of_whole_bytes(const PackedLayout& layout) {
   return layout.row_elements == 0 && layout.first_bit % kBitsOfByte == 0;
 }
 
-bool is_width_of_words(std::uint32_t bits) { return bits == 1 || bits == 2 || bits == 4; }
-
 kernels::PackedRows rows_of(const PackedProblem& problem) {
   const PackedLayout& layout = problem.out;
   const std::uint64_t elements = element_count(problem.permutation) * problem.batch;
@@ -54,7 +52,7 @@ Indexed gathered(const Permutation& permutation) {
 
 bool is_affine_array(const PackedProblem& problem) {
   const auto* map = std::get_if<Affine>(&problem.permutation);
-  return map != nullptr && is_width_of_words(problem.element_bits) && is_of_whole_bytes(problem.in) &&
+  return map != nullptr && packs_bytes(problem.element_bits) && is_of_whole_bytes(problem.in) &&
          is_of_whole_bytes(problem.out) && map->bits() >= bits_below_byte(problem.element_bits);
 }
 

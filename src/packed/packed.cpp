@@ -41,8 +41,6 @@ constexpr std::uint64_t kFewElements = 8;   // that pay beside elements one by o
 
 const char* const kPlan = "plan packed elements";
 
-bool is_affine_width(std::uint32_t bits) { return bits == 1 || bits == 2 || bits == 4; }
-
 using packed::is_affine_array;
 
 void check_layout(const PackedLayout& layout, std::uint32_t element_bits) {
@@ -132,7 +130,7 @@ void check(const PackedProblem& problem) {
     fail(ErrorCode::value, kPlan, "elements of " + std::to_string(problem.element_bits) + " bits",
          "1 to " + std::to_string(kMostElementBits));
   }
-  if (problem.in.order != problem.out.order && !is_affine_width(problem.element_bits)) {
+  if (problem.in.order != problem.out.order && !packed::packs_bytes(problem.element_bits)) {
     fail(ErrorCode::value, kPlan,
          "two orders of bits for elements of " + std::to_string(problem.element_bits) + " bits",
          "1, 2 or 4 bits", "take the output in the input's order");

@@ -3,16 +3,15 @@
 //     of columns     a piece of every row, read row by row; written in one piece
 //     of rows        read in one piece; a piece of every row of the output, written row by row
 //
+// Other axes and affine maps go by tiles (file_tiles.hpp).
+//
 // Every byte is read once and written once. Panels of rows keep to few buffers, whose pages are cleared once,
 // also where memory has room for both arrays.
-#include <fcntl.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <fstream>
 #include <string>
-#include <system_error>
 
 #include "engines/cpu/team.hpp"
 #include "faro/engines/cuda_measure.hpp"
@@ -21,58 +20,17 @@
 #include "faro/packed.hpp"
 #include "faro/threads.hpp"
 #include "io/buffer.hpp"
-#include "io/file_system.hpp"
 #include "io/output_file.hpp"
 #include "packed/bit_axes.hpp"
 #include "packed/bit_runs.hpp"
+#include "packed/file_tiles.hpp"
+#include "packed/input_file.hpp"
 #include "rounding.hpp"
 
 namespace faro {
 namespace {
 
-class InputFile {
- public:
-  explicit InputFile(const PackedFile& file)
-      : file_(file), descriptor_(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (!descriptor_.is_open()) {
-      fail(ErrorCode::file, operation(), io::error_text(errno), "a file that can be read");
-    }
-  }
-
-  std::string operation() const { return "read `" + file_.path.string() + "`"; }
-
-  void require_bytes(std::uint64_t bytes) const {
-    std::error_code error;
-    const std::uintmax_t size = std::filesystem::file_size(file_.path, error);
-    if (!error && size == file_.offset + bytes) return;
-    fail(ErrorCode::file, operation(), error ? error.message() : std::to_string(size) + " bytes",
-         std::to_string(file_.offset + bytes) + " bytes for the elements of the permutation");
-  }
-
-  /// Returns whether all was read.
-  bool read(std::span<std::byte> to, std::uint64_t at) const {
-    return io::read_at(descriptor_.get(), to, file_.offset + at).bytes == to.size();
-  }
-
-  bool read_by_all(std::span<std::byte> to, std::uint64_t at, int threads) const {
-    constexpr std::uint64_t kPiece = std::uint64_t{4} << 20;
-    std::atomic<bool> read_all = true;
-    cpu::share_out(detail::ceil_div(to.size(), kPiece), threads, [&](std::uint64_t begin, std::uint64_t end) {
-      const std::uint64_t first = begin * kPiece;
-      const std::uint64_t last = std::min<std::uint64_t>(end * kPiece, to.size());
-      if (!read(to.subspan(first, last - first), at + first)) read_all = false;
-    });
-    return read_all;
-  }
-
-  void require(bool was_read) const {
-    if (!was_read) fail(ErrorCode::file, operation(), "less than its size", "as many bytes as before");
-  }
-
- private:
-  PackedFile file_;
-  io::Descriptor descriptor_;
-};
+using packed::InputFile;
 
 void verify_packed(const PackedProblem& problem, std::span<const std::byte> in,
                    std::span<const std::byte> out, int threads) {
@@ -307,10 +265,17 @@ void permute_packed_file(const PackedProblem& problem, const PackedFile& in, con
     }
   }
   if (!fits) {
+    if (packed::permute_file_by_tiles(plan.problem(), input, output,
+                                      {.header_bytes = header.size(),
+                                       .memory_bytes = memory,
+                                       .threads = detail::thread_count(options.threads),
+                                       .verify = options.verify})) {
+      return output.commit();
+    }
     fail(ErrorCode::unsupported, "permute `" + in.path.string() + "`",
          to_text(problem.permutation) + " of " + std::to_string(plan.in_bytes()) + " bytes with " +
              std::to_string(memory) + " bytes of memory",
-         "a transposed matrix, or memory for both arrays");
+         "axes or an affine map of 1, 2 or 4 bits and memory for a tile of it, or for both arrays");
   }
   permute_whole(plan, input, output, header.size(), options);
   output.commit();

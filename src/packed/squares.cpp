@@ -5,6 +5,7 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 //
 #include "engines/cpu/register_transpose-inl.hpp"
+#include "engines/cpu/reversed_lanes-inl.hpp"
 #include "hwy/highway.h"
 
 #ifndef FARO_UNROLL_WORDS
@@ -20,6 +21,16 @@ namespace faro::packed {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Bits of `yes` where the mask has ones.
+template <class V>
+HWY_INLINE V Chosen(V mask, V yes, V no) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  return hn::IfVecThenElse(mask, yes, no);  // one instruction; elsewhere it looks at each byte's sign
+#else
+  return hn::Or(hn::And(mask, yes), hn::AndNot(mask, no));
+#endif
+}
+
 // The upper elements of rows[i] change places with the lower ones of rows[i + kDistance].
 template <int kBits, int kDistance, class D>
 HWY_INLINE void ExchangeRows(D d, hn::Vec<D> (&rows)[8 / kBits]) {
@@ -28,9 +39,10 @@ HWY_INLINE void ExchangeRows(D d, hn::Vec<D> (&rows)[8 / kBits]) {
   const auto mask = hn::Set(d, std::uint16_t{kMask});
   for (int i = 0; i < 8 / kBits; ++i) {
     if ((i & kDistance) != 0) continue;
-    const auto difference = hn::And(hn::Xor(hn::ShiftRight<kShift>(rows[i]), rows[i + kDistance]), mask);
-    rows[i] = hn::Xor(rows[i], hn::ShiftLeft<kShift>(difference));
-    rows[i + kDistance] = hn::Xor(rows[i + kDistance], difference);
+    const auto low = rows[i];
+    const auto high = rows[i + kDistance];
+    rows[i] = Chosen(mask, low, hn::ShiftLeft<kShift>(high));
+    rows[i + kDistance] = Chosen(mask, hn::ShiftRight<kShift>(low), high);
   }
 }
 
@@ -131,27 +143,71 @@ void TransposeBytesOf(const ByteRows& from, std::uint64_t rows, std::uint64_t co
 }
 #endif
 
-// Bytes made of two neighbours, which are shifted by `down` and by 8 - down bits.
-template <bool kLowFirst>
-void ShiftBytes(const std::uint8_t* in, std::uint64_t bytes, int down, std::uint8_t* out) {
-  std::uint64_t i = 0;
+// Calls of_vector(d, begin) for vectors that cover so many bytes, some of them twice, and one(i) for bytes
+// where there are fewer than the shortest vector has. Nothing else is touched.
+template <class D, class OfVector, class One>
+HWY_INLINE void EachVector([[maybe_unused]] D d, std::uint64_t bytes,
+                           [[maybe_unused]] const OfVector& of_vector, const One& one) {
 #if HWY_TARGET != HWY_SCALAR
-  const hn::ScalableTag<std::uint8_t> d8;
-  const hn::Repartition<std::uint16_t, decltype(d8)> d;
+  const std::uint64_t step = hn::Lanes(d);
+  if (bytes >= step) {
+    for (std::uint64_t begin = 0; begin + step <= bytes; begin += step) of_vector(d, begin);
+    if (bytes % step != 0) of_vector(d, bytes - step);
+    return;
+  }
+#if !HWY_HAVE_SCALABLE
+  if constexpr (hn::MaxLanes(D()) > 16) return EachVector(hn::Half<D>(), bytes, of_vector, one);
+#endif
+#endif
+  for (std::uint64_t i = 0; i < bytes; ++i) one(i);
+}
+
+// Bytes made of two neighbours, which are shifted by `down` and by 8 - down bits.
+#if HWY_TARGET != HWY_SCALAR
+template <bool kLowFirst, class D>
+HWY_INLINE hn::Vec<D> ShiftedBytes(D d8, const std::uint8_t* in, int down) {
+  const hn::Repartition<std::uint16_t, D> d;
   const int left = kLowFirst ? 8 - down : down;
   const auto mask = hn::BitCast(d, hn::Set(d8, static_cast<std::uint8_t>(0xff << left)));
-  for (; i + hn::Lanes(d8) <= bytes; i += hn::Lanes(d8)) {
-    const auto here = hn::BitCast(d, hn::LoadU(d8, in + i));
-    const auto next = hn::BitCast(d, hn::LoadU(d8, in + i + 1));
-    const auto high = hn::ShiftLeftSame(kLowFirst ? next : here, left);
-    const auto low = hn::ShiftRightSame(kLowFirst ? here : next, 8 - left);
-    hn::StoreU(hn::BitCast(d8, hn::Or(hn::And(high, mask), hn::AndNot(mask, low))), d8, out + i);
-  }
+  const auto here = hn::BitCast(d, hn::LoadU(d8, in));
+  const auto next = hn::BitCast(d, hn::LoadU(d8, in + 1));
+  const auto high = hn::ShiftLeftSame(kLowFirst ? next : here, left);
+  const auto low = hn::ShiftRightSame(kLowFirst ? here : next, 8 - left);
+  return hn::BitCast(d8, hn::Or(hn::And(high, mask), hn::AndNot(mask, low)));
+}
 #endif
-  for (; i < bytes; ++i) {
-    out[i] = static_cast<std::uint8_t>(kLowFirst ? in[i] >> down | in[i + 1] << (8 - down)
-                                                 : in[i] << down | in[i + 1] >> (8 - down));
+
+template <bool kLowFirst>
+std::uint8_t ShiftedByte(const std::uint8_t* in, int down) {
+  return static_cast<std::uint8_t>(kLowFirst ? in[0] >> down | in[1] << (8 - down)
+                                             : in[0] << down | in[1] >> (8 - down));
+}
+
+template <bool kLowFirst>
+void ShiftBytes(const std::uint8_t* in, std::uint64_t bytes, int down, std::uint8_t* out) {
+  const auto of_vector = [&](auto d, std::uint64_t i)
+                             HWY_ATTR { hn::StoreU(ShiftedBytes<kLowFirst>(d, in + i, down), d, out + i); };
+  EachVector(hn::ScalableTag<std::uint8_t>(), bytes, of_vector,
+             [&](std::uint64_t i) { out[i] = ShiftedByte<kLowFirst>(in + i, down); });
+}
+
+template <bool kLowFirst>
+void StoreLines(std::span<const LineRun> runs, bool streamed) {
+  for (const LineRun& run : runs) {
+    const auto* const in = reinterpret_cast<const std::uint8_t*>(run.from);
+    auto* const out = reinterpret_cast<std::uint8_t*>(run.to);
+    const auto of_vector = [&](auto d, std::uint64_t i) HWY_ATTR {
+      const auto v = run.down == 0 ? hn::LoadU(d, in + i) : ShiftedBytes<kLowFirst>(d, in + i, run.down);
+      streamed ? hn::Stream(v, d, out + i) : hn::Store(v, d, out + i);
+    };
+    EachVector(hn::ScalableTag<std::uint8_t>(), run.bytes, of_vector, [&](std::uint64_t i) {
+      out[i] = run.down == 0 ? in[i] : ShiftedByte<kLowFirst>(in + i, run.down);
+    });
   }
+}
+
+void StoreLinesOf(std::span<const LineRun> runs, bool is_low_first, bool streamed) {
+  is_low_first ? StoreLines<true>(runs, streamed) : StoreLines<false>(runs, streamed);
 }
 
 void ShiftBytesOf(const std::uint8_t* in, std::uint64_t bytes, int down, bool is_low_first,
@@ -159,21 +215,42 @@ void ShiftBytesOf(const std::uint8_t* in, std::uint64_t bytes, int down, bool is
   is_low_first ? ShiftBytes<true>(in, bytes, down, out) : ShiftBytes<false>(in, bytes, down, out);
 }
 
+// Halves of bytes change places, then halves of these, until elements have.
+template <class D, class V>
+HWY_INLINE V TurnedBytes(D d8, V bytes, std::uint32_t element_bits) {
+  const hn::Repartition<std::uint16_t, D> d;
+  auto v = hn::BitCast(d, bytes);
+  const auto swap = [&]<int kBits>(std::uint16_t low) HWY_ATTR {
+    const auto mask = hn::Set(d, low);
+    v = hn::Or(hn::And(hn::ShiftRight<kBits>(v), mask), hn::ShiftLeft<kBits>(hn::And(v, mask)));
+  };
+  swap.template operator()<4>(0x0f0f);
+  if (element_bits <= 2) swap.template operator()<2>(0x3333);
+  if (element_bits == 1) swap.template operator()<1>(0x5555);
+  return hn::BitCast(d8, v);
+}
+
+void TurnBytesOf(const std::uint8_t* in, std::uint64_t bytes, const ByteTurn& turn, std::uint8_t* out) {
+  const auto of_vector = [&](auto d, std::uint64_t i) HWY_ATTR {
+    auto v = hn::LoadU(d, in + (turn.backwards ? bytes - i - hn::Lanes(d) : i));
+    if (turn.backwards) v = cpu::HWY_NAMESPACE::ReversedLanes(d, v);
+    if (turn.element_bits != 0) v = TurnedBytes(d, v, turn.element_bits);
+    hn::StoreU(v, d, out + i);
+  };
+  EachVector(hn::ScalableTag<std::uint8_t>(), bytes, of_vector, [&](std::uint64_t i) {
+    unsigned v = in[turn.backwards ? bytes - 1 - i : i];
+    if (turn.element_bits != 0) v = (v >> 4 | v << 4) & 0xff;
+    if (turn.element_bits == 1 || turn.element_bits == 2) v = (v >> 2 & 0x33) | (v & 0x33) << 2;
+    if (turn.element_bits == 1) v = (v >> 1 & 0x55) | (v & 0x55) << 1;
+    out[i] = static_cast<std::uint8_t>(v);
+  });
+}
+
 // --- words of 32 bits, a square of them in each lane
 
 constexpr std::uint32_t BitsWithout(int p) {
   constexpr std::uint32_t kMasks[] = {0x55555555, 0x33333333, 0x0f0f0f0f, 0x00ff00ff, 0x0000ffff};
   return kMasks[p];
-}
-
-// Bits of `yes` where the mask has ones.
-template <class V>
-HWY_INLINE V Chosen(V mask, V yes, V no) {
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  return hn::IfVecThenElse(mask, yes, no);  // one instruction; elsewhere it looks at each byte's sign
-#else
-  return hn::Or(hn::And(mask, yes), hn::AndNot(mask, no));
-#endif
 }
 
 template <int kNumber, class D>
@@ -295,6 +372,8 @@ namespace faro::packed {
 HWY_EXPORT(TransposeSquaresOf);
 HWY_EXPORT(TransposeBytesOf);
 HWY_EXPORT(ShiftBytesOf);
+HWY_EXPORT(StoreLinesOf);
+HWY_EXPORT(TurnBytesOf);
 HWY_EXPORT(ExchangeWordsOf);
 
 void transpose_squares(const std::byte* const* rows, std::uint64_t bytes, std::uint32_t element_bits,
@@ -309,6 +388,14 @@ void transpose_bytes(const ByteRows& from, std::uint64_t rows, std::uint64_t col
 void shift_bytes(const std::uint8_t* in, std::uint64_t bytes, int down, bool is_low_first,
                  std::uint8_t* out) {
   HWY_DYNAMIC_DISPATCH(ShiftBytesOf)(in, bytes, down, is_low_first, out);
+}
+
+void store_lines(std::span<const LineRun> runs, bool is_low_first, bool streamed) {
+  HWY_DYNAMIC_DISPATCH(StoreLinesOf)(runs, is_low_first, streamed);
+}
+
+void turn_bytes(const std::uint8_t* in, std::uint64_t bytes, const ByteTurn& turn, std::uint8_t* out) {
+  HWY_DYNAMIC_DISPATCH(TurnBytesOf)(in, bytes, turn, out);
 }
 
 void exchange_words(const WordSquares& squares, const std::byte* from, std::uint32_t place,

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/packed_affine.hpp"
@@ -25,6 +26,24 @@ void transpose_squares(const std::byte* const* rows, std::uint64_t bytes, std::u
 /// out[i] has the end of in[i] and the beginning of in[i + 1], so that `down` bits, 1 to 7, of in[0] are left
 /// out. Reads bytes + 1 bytes.
 void shift_bytes(const std::uint8_t* in, std::uint64_t bytes, int down, bool is_low_first, std::uint8_t* out);
+
+/// Whole lines of memory, made of bits from bit `down` of `from` on.
+struct LineRun {
+  const std::byte* from = nullptr;
+  std::byte* to = nullptr;  // aligned to a line
+  std::uint64_t bytes = 0;  // a multiple of a line's
+  int down = 0;             // 0 to 7; otherwise a byte more is read
+};
+/// `streamed`: past the caches.
+void store_lines(std::span<const LineRun> runs, bool is_low_first, bool streamed);
+
+/// What becomes of a row of bytes.
+struct ByteTurn {
+  bool backwards = false;          // the bytes change places end for end
+  std::uint32_t element_bits = 0;  // and the elements of 1, 2 or 4 bits in each; 0: they stay
+};
+/// Requires: arrays that do not overlap (unchecked).
+void turn_bytes(const std::uint8_t* in, std::uint64_t bytes, const ByteTurn& turn, std::uint8_t* out);
 
 /// A matrix of bytes, whose rows are as many bytes apart.
 struct ByteRows {
