@@ -144,7 +144,7 @@ def masked_like(x: Any, data: Any, mask: Any = False) -> Any:
 
 def flat(x: Any) -> Any:
     """A dense array's elements along one axis."""
-    if hasattr(x, "reshape"):
+    if _arrays.is_tensor(x) or hasattr(x, "reshape"):  # torch.compile of PyTorch 2.9 finds that a tensor has none
         return x.reshape(-1)
     seen = memoryview(x)
     return seen.cast("B").cast(seen.format)  # type: ignore[call-overload]

@@ -70,7 +70,7 @@ CALLS = {
     "put": ([2], ROWS[:1]), "add_at": ([2, 2], ROWS[:2]), "add_rows": ([0, 1, 1, 3], 5), "dispatch": (ROUTING,), "combine": (ROUTING,),
     "network": ("wht",), "sort": (), "walsh_hadamard": (), "fft": (), "permute_negacyclic": (3,), "permute_evaluations": (3,),
     "take_columns": ([1, 0],), "take_blocks": ([[1, 0]],), "put_columns": ([2], [ROWS[:1]]), "add_columns": ([2], [ROWS[:1]]),
-    "put_blocks": ([[2]], [ROWS[:1]]),
+    "put_blocks": ([[2]], [ROWS[:1]]), "astype": ("float64", (1, 0)), "channels_first": (),
 }
 
 
@@ -83,6 +83,8 @@ def given(name):
         return ROWS.astype("c16")
     if name == "permute_negacyclic":
         return ROWS.astype("i8")
+    if name == "channels_first":
+        return ROWS.reshape(2, 2, -1)
     return ROWS[:2] if name == "dispatch" else ROWS
 
 
