@@ -185,6 +185,10 @@ layout::CacheBox streamed_box(const std::vector<layout::StridedAxis>& axes, std:
   if (long_reads) {
     limits.in_run_bytes = 512;
     limits.out_run_bytes = is_plane_together(box) ? kLines.out_run_bytes : 128;
+    // Rows that follow one another are read whole, as one run.
+    constexpr std::uint64_t kWholeRow = 2560;
+    const auto row_bytes = static_cast<std::uint64_t>(std::abs(box.axes.front().in));
+    if (row_bytes > limits.in_run_bytes && row_bytes <= kWholeRow) limits.in_run_bytes = row_bytes;
   } else if (box.element_bytes >= kWideElement) {
     limits.in_run_bytes = limits.out_run_bytes = 768;
   }
