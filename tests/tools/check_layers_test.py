@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unittest
 
-CHECK = pathlib.Path(__file__).resolve().parent.parent / "tools" / "check_layers.py"
+CHECK = pathlib.Path(__file__).resolve().parent.parent.parent / "tools" / "check_layers.py"
 TABLE = "## The layers\n\nWords.\n\n| layer | what |\n|---|---|\n| `src` itself | a |\n| `low` | b |\n| `high`, `faro.hpp` | c |\n| `extras` | d |\n\nRules.\n"
 
 

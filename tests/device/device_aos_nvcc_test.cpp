@@ -25,8 +25,7 @@ const std::string kNvcc;
 #endif
 constexpr const char* kNoNvcc = "this build has no CUDA compiler";
 
-const std::string kInclude =
-    " -I'" + (std::filesystem::path(__FILE__).parent_path().parent_path() / "include").string() + "'";
+const std::string kInclude = " -I'" + (std::filesystem::path(FARO_SOURCE_DIR) / "include").string() + "'";
 
 // Kernels by name: what they do, words of a struct, promised alignment.
 constexpr const char* kKernels = R"(
@@ -181,7 +180,7 @@ TEST(DeviceAosNvcc, NothingOfTheMachineCodeAccessesLocalMemory) {
 // The kernels of docs/guide/aos.md, where the page is still where it was.
 TEST(DeviceAosNvcc, TheDocumentedKernels) {
   if (kNvcc.empty()) GTEST_SKIP() << kNoNvcc;
-  const auto page = std::filesystem::path(__FILE__).parent_path().parent_path() / "docs" / "guide" / "aos.md";
+  const auto page = std::filesystem::path(FARO_SOURCE_DIR) / "docs" / "guide" / "aos.md";
   const std::string text = read_text(page);
   const std::string fence = "```cuda\n";
   const std::size_t begin = text.find(fence);

@@ -2,7 +2,7 @@
 # What `make demo` shows, with a smaller array: at most 25 lines, each result verified, the map timed beside the loop and a copy, and a
 # picture. Where the free memory is said to be small, the array follows it.
 set -euo pipefail
-demo=$(cd "$(dirname "$0")/../tools" && pwd)/demo.sh
+demo=$(cd "$(dirname "$0")/../../tools" && pwd)/demo.sh
 
 fail() {
   printf '%s\n' "$1" >&2

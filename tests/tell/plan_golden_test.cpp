@@ -77,7 +77,7 @@ std::string words_of_all() {
 }
 
 TEST(PlanGolden, WordsAreThoseOfTheFile) {
-  const auto path = std::filesystem::path(__FILE__).parent_path() / "golden" / "explain.txt";
+  const auto path = std::filesystem::path(FARO_SOURCE_DIR) / "tests" / "golden" / "explain.txt";
   const std::string said = words_of_all();
   if (std::getenv("FARO_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << said;
   std::ifstream file(path);

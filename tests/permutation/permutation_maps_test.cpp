@@ -312,8 +312,7 @@ TEST(Catalogue, PicturesOfBitsAndOfLetters) {
 }
 
 TEST(Catalogue, DocumentationShowsEveryMap) {
-  const auto page =
-      std::filesystem::path(__FILE__).parent_path().parent_path() / "docs" / "guide" / "maps.md";
+  const auto page = std::filesystem::path(FARO_SOURCE_DIR) / "docs" / "guide" / "maps.md";
   std::ifstream file(page);
   if (!file) GTEST_SKIP() << page << " is not where this test was built";
   std::stringstream content;

@@ -2,7 +2,7 @@
 # Every verb stands in a group of `faro --help` and ends its own --help in two examples, which run; `faro help VERB` is the same page; and
 # completions of the three shells name every verb and its options. Measuring verbs are not run: `faro tune` takes 20 seconds.
 set -euo pipefail
-tools=$(cd "$(dirname "$0")/../tools" && pwd)
+tools=$(cd "$(dirname "$0")/../../tools" && pwd)
 PATH=$(dirname "$FARO"):$PATH
 
 fail() {

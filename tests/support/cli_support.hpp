@@ -162,7 +162,7 @@ inline std::set<std::string> without_empty_arrays(std::set<std::string> keys, co
 
 // The first column of the tables in docs/guide/json.md, by section.
 inline std::map<std::string, std::set<std::string>> documented_keys() {
-  std::ifstream page(fs::path(__FILE__).parent_path().parent_path() / "docs" / "guide" / "json.md");
+  std::ifstream page(fs::path(FARO_SOURCE_DIR) / "docs" / "guide" / "json.md");
   std::map<std::string, std::set<std::string>> sections;
   std::string section;
   for (std::string line; std::getline(page, line);) {

@@ -206,7 +206,7 @@ template __global__ void four(Rap3P<32>, float*, unsigned, unsigned);
 template __global__ void four(RapW2P<32>, float*, unsigned, unsigned);
 template __global__ void four(Rap1PW2R<32>, float*, unsigned, unsigned);
 )");
-  const std::string include = (fs::absolute(__FILE__).parent_path().parent_path() / "include").string();
+  const std::string include = (fs::path(FARO_SOURCE_DIR) / "include").string();
   expect_no_local_memory(
       run(nvcc() + " -std=c++17 -arch=sm_90 -I'" + include + "' -Xptxas -v -cubin header.cu -o header.cubin"),
       16);
@@ -219,7 +219,7 @@ TEST_F(LayoutCode, HeaderIsCxx17WithoutWarnings) {
         "static_assert(kRap(3, 4) / 32 == 3, \"\");\n"
         "int main() { std::vector<std::uint8_t> t; return faro::layout::RapW2P<4>::random(1, t)(0, 0, 0, 0) "
         "/ 4; }\n");
-  const std::string include = (fs::absolute(__FILE__).parent_path().parent_path() / "include").string();
+  const std::string include = (fs::path(FARO_SOURCE_DIR) / "include").string();
   run(cxx() + " -std=c++17 -Wall -Wextra -Wshadow -Wconversion -Werror -I'" + include +
       "' header.cpp -o header && ./header");
 }
