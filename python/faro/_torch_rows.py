@@ -141,11 +141,13 @@ class _Written(SameShape):
         ctx.save_for_backward(index)
         ctx.dim, ctx.count = dim, values.shape[dim]
 
+    @staticmethod
     def moved(name: str, inputs: Any, tangents: Any) -> Any:
         out, index, values, *how = inputs
         of_out, _, of_values = (_torch.zeros_like(x) if t is None else t for x, t in zip((out, index, values), tangents))
         return call(name, of_out, index, of_values, *how)
 
+    @staticmethod
     def together(name: str, info: Any, in_dims: Any, out: Any, index: Any, values: Any, dim: int, *how: Any) -> Any:
         count = info.batch_size
         out, values = _all(out, in_dims[0], count), _all(values, in_dims[2], count)
