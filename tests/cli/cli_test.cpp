@@ -4,7 +4,6 @@
 // Runs the built command, named by $FARO or found above this program.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>

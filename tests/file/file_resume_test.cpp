@@ -1,7 +1,6 @@
 // Sweeps that are interrupted and gone on with, and two runs on one output.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "faro/faro.hpp"

@@ -6,7 +6,6 @@
 #include <bit>
 #include <cstring>
 #include <memory>
-#include <type_traits>
 
 #include "block_emulator.hpp"
 #include "block_support.hpp"

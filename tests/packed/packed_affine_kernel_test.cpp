@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <random>
-#include <set>
-#include <string>
 #include <vector>
 
 #include "affine_kernel_support.hpp"

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <map>
-#include <random>
 #include <set>
 
 #include "engine_support.hpp"

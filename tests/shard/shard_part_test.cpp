@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <numeric>
 #include <random>
 
 #include "faro/permutation/affine.hpp"

@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "refusal.hpp"
 #include "shard/topology.hpp"
 #include "shard/traffic.hpp"

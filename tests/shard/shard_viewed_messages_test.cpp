@@ -4,7 +4,6 @@
 
 #include <cstring>
 #include <map>
-#include <random>
 
 #include "shard/viewed_messages.hpp"
 #include "shard_support.hpp"

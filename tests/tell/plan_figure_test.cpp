@@ -3,7 +3,6 @@
 // Sanitized: never, the same few lines, tables or texts.
 #include <gmock/gmock.h>
 
-#include <map>
 #include <set>
 
 #include "faro/error.hpp"

@@ -6,7 +6,6 @@
 #include <complex>
 #include <cstring>
 #include <functional>
-#include <numeric>
 
 #include "cpu_strided_support.hpp"
 #include "drawn_views.hpp"

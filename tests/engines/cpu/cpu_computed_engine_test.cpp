@@ -1,7 +1,6 @@
 // The CPU engine on computed maps, byte for byte against their definition, between guard zones.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstring>
 #include <random>
 #include <string>

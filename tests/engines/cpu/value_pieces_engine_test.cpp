@@ -2,7 +2,6 @@
 // CPU's engine, against the view as a whole, bit by bit. What lies between the numbers stays as it is.
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <vector>
 
 #include "drawn_views.hpp"
