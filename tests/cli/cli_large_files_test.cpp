@@ -21,7 +21,6 @@ using testing::faro_command;
 using ::testing::HasSubstr;
 using testing::Json;
 using testing::LargeFiles;
-using testing::lines_of;
 using testing::Result;
 namespace fs = std::filesystem;
 
@@ -127,13 +126,8 @@ TEST_F(LargeFiles, StoresAreToldAsIsDocumented) {
 
 TEST_F(LargeFiles, Refusals) {
   ASSERT_EQ(run("new 2^12 u4 in.npy").status, 0);
-  const auto before = files();
   const auto refused = [&](const std::string& arguments, int status, const std::string& words) {
-    const Result result = run("permute " + arguments);
-    EXPECT_EQ(result.status, status) << arguments << result.err;
-    EXPECT_EQ(lines_of(result.err), 1) << result.err;
-    EXPECT_THAT(result.err, HasSubstr(words));
-    EXPECT_EQ(files(), before) << arguments;
+    expect_refused("permute " + arguments, status, words);
   };
   refused("bit_reversal in.npy out.npy --memory 0", 2, "--memory");
   refused("bit_reversal in.npy out.npy --memory 7", 2, "memory");

@@ -72,12 +72,7 @@ class CliNumbers : public LargeFiles {
 
   void expect_refused(const std::string& arguments, int status, const std::string& words,
                       const std::string& verb = "permute ") {
-    const auto before = files();
-    const Result result = run(verb + arguments);
-    EXPECT_EQ(result.status, status) << arguments;
-    EXPECT_THAT(result.err, HasSubstr(words)) << arguments;
-    EXPECT_EQ(testing::lines_of(result.err), 1) << result.err;
-    EXPECT_EQ(files(), before) << arguments;
+    CommandTest::expect_refused(verb + arguments, status, words);
   }
 
   std::vector<float> floats_;

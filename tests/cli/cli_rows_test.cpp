@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -194,12 +193,6 @@ TEST_F(RowsCli, Routes) {
 }
 
 TEST_F(RowsCli, RefusalsAreOneLineAndWriteNothing) {
-  struct Refused {
-    std::string arguments;
-    int status;
-    std::string part;
-  };
-  const auto before = files();
   for (const Refused& c : std::vector<Refused>{
            {"take from.npy a.npy out.npy", 2, "--fill VALUE"},
            {"take past.npy a.npy out.npy", 2, "row 4 at position 1"},
@@ -236,12 +229,7 @@ TEST_F(RowsCli, RefusalsAreOneLineAndWriteNothing) {
            {"route keys.npy --buckets 3 --out-places p.npy --out-offsets p.npy", 2, "a file for each"},
            {"route float.npy --buckets 3 --out-places p.npy", 2, "whole numbers"},
        }) {
-    SCOPED_TRACE(c.arguments);
-    const Result result = run(c.arguments);
-    EXPECT_EQ(result.status, c.status) << result.err;
-    EXPECT_EQ(lines_of(result.err), 1) << result.err;
-    EXPECT_NE(result.err.find(c.part), std::string::npos) << result.err;
-    EXPECT_TRUE(files() == before);
+    expect_refused(c.arguments, c.status, c.part);
   }
 }
 

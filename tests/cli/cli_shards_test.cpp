@@ -25,13 +25,6 @@ class CliShards : public testing::CommandTest {
     testing::collect_keys(json, "", keys);
     EXPECT_EQ(keys, testing::documented_keys()[section]) << arguments;
   }
-  // One line on standard error that has `text` in it.
-  void expect_refused(const std::string& arguments, int status, const std::string& text) const {
-    const Result result = run(arguments);
-    EXPECT_EQ(result.status, status) << arguments;
-    EXPECT_THAT(result.err, HasSubstr(text)) << arguments;
-    EXPECT_EQ(testing::lines_of(result.err), 1) << result.err;
-  }
 };
 
 TEST_F(CliShards, KeysAreDocumented) {

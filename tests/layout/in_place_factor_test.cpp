@@ -12,6 +12,7 @@
 #include "in_place_support.hpp"
 #include "plan_support.hpp"
 #include "processor_time.hpp"
+#include "refusal.hpp"
 
 namespace faro::layout {
 namespace in_place_factor_test {
@@ -260,13 +261,8 @@ TEST(InPlaceFactor, ReciprocalPairs) {
 TEST(InPlaceFactor, RefusesWhatNoTheoremCanDo) {
   const Affine reversal(f2::reversal(8), 0);
   const auto refused = [](const Affine& map, const InPlaceOptions& options) {
-    try {
-      factor_in_place(map, options);
-    } catch (const Error& error) {
-      return error.report();
-    }
-    ADD_FAILURE() << "nothing was thrown: " << describe(map, options);
-    return ErrorReport{};
+    SCOPED_TRACE(describe(map, options));
+    return test::report_of([&] { factor_in_place(map, options); });
   };
   ErrorReport report = refused(reversal, {.segment_bits = 3, .capacity_bits = 3});
   EXPECT_EQ(report.code, ErrorCode::unsupported);

@@ -49,6 +49,14 @@ struct Result {
   std::string err;
 };
 
+inline long lines_of(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+
+struct Refused {
+  std::string arguments;
+  int status;
+  std::string part;  // of the line
+};
+
 /// A directory of its own, and the command run in it.
 class CommandTest : public ::testing::Test {
  protected:
@@ -81,6 +89,20 @@ class CommandTest : public ::testing::Test {
       contents[entry.path().filename().string()] = content_of(entry.path());
     }
     return contents;
+  }
+
+  // With this status and one line; standard output has nothing but JSON, and no file changes.
+  void expect_refused(const std::string& arguments, int status, const std::string& part,
+                      const std::string& before = "") const {
+    SCOPED_TRACE("faro " + arguments);
+    const auto kept = files();
+    const Result result = run(arguments, before);
+    EXPECT_EQ(result.status, status) << result.err;
+    EXPECT_EQ(lines_of(result.err), 1) << result.err;
+    EXPECT_TRUE(result.err.starts_with("faro: ")) << result.err;
+    EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+    EXPECT_EQ(result.out.empty(), !arguments.ends_with(" --json")) << result.out;
+    EXPECT_TRUE(files() == kept);
   }
 
   std::string bytes_of(const std::string& name) const { return content_of(directory_ / name); }
@@ -123,8 +145,6 @@ class CommandTest : public ::testing::Test {
 
   fs::path directory_;
 };
-
-inline long lines_of(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 
 // "rows[].spec" for every value in `json`.
 inline void collect_keys(const Json& json, const std::string& prefix, std::set<std::string>& keys) {

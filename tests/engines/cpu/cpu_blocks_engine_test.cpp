@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <functional>
 
 #include "block_support.hpp"
 #include "cpu_strided_support.hpp"
 #include "faro/block_scales.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
+#include "refusal.hpp"
 
 namespace faro::cpu_blocks_test {
 
@@ -102,17 +102,8 @@ TEST(CpuBlocks, EveryLargestNumber) {
   }
 }
 
-std::string refusal(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was refused";
-}
-
 TEST(CpuBlocks, RefusesWhatCannotBe) {
-  const auto refused = [](const BlockScaling& of) { return refusal([&] { plan_blocks(of); }); };
+  const auto refused = [](const BlockScaling& of) { return refusal_of([&] { plan_blocks(of); }); };
   EXPECT_NE(refused({.extents = {4, 40}, .axis = 1}).find("a multiple of 32"), std::string::npos);
   EXPECT_NE(refused({.extents = {4, 64}, .axis = 2}).find("axis 2 of 2"), std::string::npos);
   EXPECT_NE(refused({.wide = Number::f64, .extents = {64}}).find("f32, f16 or bf16"), std::string::npos);
@@ -130,18 +121,19 @@ TEST(CpuBlocks, RefusesWhatCannotBe) {
   std::vector<float> wide(64, 1.0F);
   std::vector<std::byte> data(64, std::byte{7});
   std::vector<std::byte> scales(2, std::byte{7});
-  EXPECT_NE(refusal([&] { plan.quantize(nullptr, data.data(), scales.data()); }).find("null"),
+  EXPECT_NE(refusal_of([&] { plan.quantize(nullptr, data.data(), scales.data()); }).find("null"),
             std::string::npos);
-  EXPECT_NE(refusal([&] { plan.quantize(wide.data(), wide.data(), scales.data()); }).find("wide array"),
+  EXPECT_NE(refusal_of([&] { plan.quantize(wide.data(), wide.data(), scales.data()); }).find("wide array"),
             std::string::npos);
-  EXPECT_NE(refusal([&] { plan.quantize(wide.data(), data.data(), data.data() + 63); }).find("scales"),
+  EXPECT_NE(refusal_of([&] { plan.quantize(wide.data(), data.data(), data.data() + 63); }).find("scales"),
             std::string::npos);
   EXPECT_EQ(data, std::vector<std::byte>(64, std::byte{7}));
   // Read from one place, but never written to it.
   const ExecutableBlocks repeated = plan_blocks({.extents = {64}, .strides = {0}});
   repeated.quantize(wide.data(), data.data(), scales.data());
-  EXPECT_NE(refusal([&] { repeated.dequantize(data.data(), scales.data(), wide.data()); }).find("wide array"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal_of([&] { repeated.dequantize(data.data(), scales.data(), wide.data()); }).find("wide array"),
+      std::string::npos);
 }
 
 }  // namespace faro::cpu_blocks_test

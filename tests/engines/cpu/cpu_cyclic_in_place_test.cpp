@@ -12,6 +12,7 @@
 #include "engine_support.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
+#include "refusal.hpp"
 
 namespace faro {
 namespace cpu_cyclic_in_place_test {
@@ -121,14 +122,12 @@ TEST(CpuCyclicInPlace, AnyWidth) {
 // What no engine does in place is refused by name, with the memory that a second array takes.
 TEST(CpuCyclicInPlace, OthersAreRefused) {
   const auto refused = [](const Permutation& permutation, const Target& target) {
-    try {
+    const Error error = test::refusal([&] {
       const Plan plan({.permutation = permutation, .element_bytes = 4, .placement = Placement::in_place},
                       target);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::unsupported);
-      return std::string(error.what());
-    }
-    return std::string("not refused");
+    });
+    EXPECT_EQ(error.code(), ErrorCode::unsupported);
+    return std::string(error.what());
   };
   using ::testing::HasSubstr;
   Target gpu = cpu::target(1);
