@@ -16,7 +16,7 @@ constexpr const char* kResearch = "Research";
 struct VerbHelp {
   std::string_view verb;
   const char* group;
-  std::array<std::string_view, 2> examples;  // run by tests/help.sh, in files that it makes
+  std::array<std::string_view, 2> examples;  // run by tests/cli/help.sh, in files that it makes
 };
 
 constexpr std::array<VerbHelp, 23> kVerbHelp{{

@@ -10,7 +10,7 @@
 namespace faro::cli {
 
 /// Puts each verb of `app` into its group, and its examples below its options. A verb that the table does not
-/// know has none, and tests/help.sh says so.
+/// know has none, and tests/cli/help.sh says so.
 void add_groups_and_examples(CLI::App& app);
 
 }  // namespace faro::cli

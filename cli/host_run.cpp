@@ -1,6 +1,5 @@
 #include "cli/host_run.hpp"
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <functional>

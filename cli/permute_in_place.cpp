@@ -5,7 +5,6 @@
 // --no-backup maps the file itself, and has no more than the array to permute it by.
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <functional>

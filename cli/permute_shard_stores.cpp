@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <functional>
 #include <numeric>
 #include <optional>
 

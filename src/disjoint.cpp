@@ -1,7 +1,6 @@
 #include "disjoint.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>

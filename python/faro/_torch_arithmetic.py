@@ -118,18 +118,15 @@ def _gradient(g: Any, x: Any, how: Any, dtype: Any) -> Any:
 @operator("arithmetic(Tensor x, int[] dims, int[] flipped, ScalarType dtype, str op, Tensor? scale, int scale_axis, Tensor? offset, "
           "int offset_axis, Tensor? add, Tensor? beta, bool to_nearest, bool saturate) -> Tensor")
 class _Arithmetic:
-    @staticmethod
     def move(x: Any, dims: Any, flipped: Any, dtype: Any, op: str, scale: Any, scale_axis: int, offset: Any, offset_axis: int, add: Any,
              beta: Any, to_nearest: bool, saturate: bool) -> Any:
         return _arithmetic.by_view(x, "arithmetic", View(dims, flipped), How(dtype, op, to_nearest, saturate), _values(scale, scale_axis),
                                    _values(offset, offset_axis), add, _arithmetic.ONE if beta is None else _bits(beta))
 
-    @staticmethod
     def fake(x: Any, dims: Any, flipped: Any, dtype: Any, op: str, *how: Any) -> Any:
         _torch._check(sorted(dims) == list(range(x.dim())), lambda: f"arithmetic: got the axes {dims}, wanted each once")
         return x.new_empty([x.shape[d] for d in dims], dtype=dtype)
 
-    @staticmethod
     def keep(ctx: Any, x: Any, dims: Any, flipped: Any, dtype: Any, op: str, scale: Any, scale_axis: int, offset: Any, offset_axis: int,
              add: Any, beta: Any, *rounded: Any) -> None:
         needs_x = op not in _LINEAR or (scale is not None and scale.requires_grad)
@@ -138,7 +135,6 @@ class _Arithmetic:
         ctx.how = list(dims), list(flipped), op, scale_axis, offset_axis
         ctx.types = x.dtype, None if add is None else add.dtype
 
-    @staticmethod
     def back(ctx: Any, g: Any) -> Any:
         x, scale, offset, add, beta = ctx.saved_tensors
         dims, flipped, op, scale_axis, offset_axis = ctx.how
@@ -153,7 +149,6 @@ class _Arithmetic:
             _summed(add.to(_wide(add_type)).conj() * g.to(wide), beta, 0) if of_beta else None, None, None,
         )
 
-    @staticmethod
     def tangent(inputs: Any, tangents: Any) -> Any:
         x, dims, flipped, dtype, op, scale, scale_axis, offset, offset_axis, add, beta, *_ = inputs
         of_x, of_scale, of_offset, of_add, of_beta = (tangents[k] for k in (0, 5, 7, 9, 10))
@@ -175,7 +170,6 @@ class _Arithmetic:
             made = made + _as(of_beta * add.to(_wide(add.dtype)), dtype)
         return made
 
-    @staticmethod
     def batch(info: Any, in_dims: Any, x: Any, dims: Any, flipped: Any, dtype: Any, op: str, scale: Any, scale_axis: int, offset: Any,
               offset_axis: int, add: Any, beta: Any, to_nearest: bool, saturate: bool) -> Any:
         inputs = x, dims, flipped, dtype, op, scale, scale_axis, offset, offset_axis, add, beta, to_nearest, saturate

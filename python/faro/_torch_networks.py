@@ -7,36 +7,27 @@ from typing import Any
 import torch as _torch
 
 from . import _automorphisms, _network_text, _networks
-from ._torch_operators import call, first, operator
+from ._torch_operators import SameShape, call, first, operator
 
 
 @operator("network(Tensor x, str program, int dim) -> Tensor")
-class _Network:
+class _Network(SameShape):
     """A linear program has a gradient; another is refused when it is asked for one."""
 
-    @staticmethod
     def move(x: Any, program: str, dim: int) -> Any:
         return _networks.network(x, program, dim)
 
-    @staticmethod
-    def fake(x: Any, program: str, dim: int) -> Any:
-        return x.new_empty(x.shape)
-
-    @staticmethod
     def keep(ctx: Any, x: Any, program: str, dim: int) -> None:
         ctx.how = program, dim
 
-    @staticmethod
     def back(ctx: Any, g: Any) -> Any:
         program, dim = ctx.how
         return call("network", g, _network_text.adjoint(program), dim), None, None
 
-    @staticmethod
     def tangent(inputs: Any, tangents: Any) -> Any:
         _, program, dim = inputs
         return call("network", tangents[0], _network_text.linear_part(program), dim)
 
-    @staticmethod
     def batch(info: Any, in_dims: Any, x: Any, program: str, dim: int) -> Any:
         return call("network", first(x, in_dims[0]), program, dim + 1), 0
 
@@ -46,7 +37,6 @@ class _SortOrder:
     """The place in x of each element of the sorted: floats by IEEE 754's total order, as faro has it. Equal elements are the same
     bits, so that any order of them gives what faro gives."""
 
-    @staticmethod
     def move(x: Any, dim: int) -> Any:
         if x.is_floating_point():
             bits = 8 * x.element_size()
@@ -54,51 +44,38 @@ class _SortOrder:
             x = _torch.where(x < 0, x ^ ((1 << (bits - 1)) - 1), x)
         return _torch.argsort(x, dim=dim, stable=True)
 
-    @staticmethod
     def fake(x: Any, dim: int) -> Any:
         return x.new_empty(x.shape, dtype=_torch.int64)
 
-    @staticmethod
     def back(ctx: Any, g: Any) -> Any:
         return None, None
 
-    @staticmethod
     def tangent(inputs: Any, tangents: Any) -> Any:
         return None
 
-    @staticmethod
     def batch(info: Any, in_dims: Any, x: Any, dim: int) -> Any:
         return call("sort_order", first(x, in_dims[0]), dim + 1), 0
 
 
 @operator("sort(Tensor x, int dim) -> Tensor")
-class _Sort:
+class _Sort(SameShape):
     """Not linear; where no two elements are equal it is the permutation that sorts."""
 
-    @staticmethod
     def move(x: Any, dim: int) -> Any:
         return _networks.sort(x, dim)
 
-    @staticmethod
-    def fake(x: Any, dim: int) -> Any:
-        return x.new_empty(x.shape)
-
-    @staticmethod
     def keep(ctx: Any, x: Any, dim: int) -> None:
         ctx.save_for_backward(x)
         ctx.dim = dim
 
-    @staticmethod
     def back(ctx: Any, g: Any) -> Any:
         order = call("sort_order", ctx.saved_tensors[0].detach(), ctx.dim)
         return _torch.zeros_like(g).scatter(ctx.dim, order, g), None
 
-    @staticmethod
     def tangent(inputs: Any, tangents: Any) -> Any:
         x, dim = inputs
         return _torch.take_along_dim(tangents[0], call("sort_order", x.detach(), dim), dim)
 
-    @staticmethod
     def batch(info: Any, in_dims: Any, x: Any, dim: int) -> Any:
         return call("sort", first(x, in_dims[0]), dim + 1), 0
 
@@ -115,8 +92,7 @@ def as_signed(number: int) -> int:
 
 
 @operator("permute_negacyclic(Tensor x, int k, int[] moduli) -> Tensor")
-class _Negacyclic:
-    @staticmethod
+class _Negacyclic(SameShape):
     def move(x: Any, k: int, moduli: list[int]) -> Any:
         if not x.numel():
             return _automorphisms.permute_negacyclic(x, k)
@@ -124,41 +100,26 @@ class _Negacyclic:
         polynomials = x.reshape(-1, len(told), x.shape[-1])
         return _automorphisms.permute_negacyclic(polynomials, k, modulus=told).reshape(x.shape)
 
-    @staticmethod
-    def fake(x: Any, k: int, moduli: list[int]) -> Any:
-        return x.new_empty(x.shape)
-
-    @staticmethod
     def keep(ctx: Any, x: Any, k: int, moduli: list[int]) -> None:
         ctx.how = pow(k, -1, 2 * int(x.shape[-1])), moduli
 
-    @staticmethod
     def back(ctx: Any, g: Any) -> Any:
         return call("permute_negacyclic", g, *ctx.how), None, None
 
-    @staticmethod
     def batch(info: Any, in_dims: Any, x: Any, k: int, moduli: list[int]) -> Any:
         return call("permute_negacyclic", first(x, in_dims[0]), k, moduli), 0
 
 
 @operator("permute_evaluations(Tensor x, int k) -> Tensor")
-class _Evaluations:
-    @staticmethod
+class _Evaluations(SameShape):
     def move(x: Any, k: int) -> Any:
         return _automorphisms.permute_evaluations(x, k)
 
-    @staticmethod
-    def fake(x: Any, k: int) -> Any:
-        return x.new_empty(x.shape)
-
-    @staticmethod
     def keep(ctx: Any, x: Any, k: int) -> None:
         ctx.back = pow(k, -1, 2 * int(x.shape[-1]))
 
-    @staticmethod
     def back(ctx: Any, g: Any) -> Any:
         return call("permute_evaluations", g, ctx.back), None
 
-    @staticmethod
     def batch(info: Any, in_dims: Any, x: Any, k: int) -> Any:
         return call("permute_evaluations", first(x, in_dims[0]), k), 0

@@ -1,7 +1,7 @@
 """faro's operators in PyTorch: how each is declared, and those that permute whole arrays.
 
-An operator is a class: what it does below autograd, its result for tensors without memory, what is kept for its gradient, the gradient,
-and the rule for batches. All are linear in the arrays that they move, so that a tangent is moved as its array is, unless the class
+An operator is a class, of which no objects are made and whose functions take none: what it does below autograd, its result for tensors
+without memory, what is kept for its gradient, the gradient, and the rule for batches. All are linear in the arrays that they move, so that a tangent is moved as its array is, unless the class
 says otherwise. The classes are declared here, in _torch_rows.py and in _torch_networks.py; faro/torch.py has what users call.
 """
 
@@ -173,76 +173,63 @@ def inverse_order(order: Sequence[int]) -> list[int]:
     return back
 
 
+class SameShape:
+    """The result's elements and shape are those of the first tensor."""
+
+    def fake(x: Any, *how: Any) -> Any:
+        return x.new_empty(x.shape)
+
+
 # --- axes
 
 
 @operator("permute_dims(Tensor x, int[] dims) -> Tensor")
 class _PermuteDims:
-    @staticmethod
     def move(x: Any, dims: list[int]) -> Any:
         return _faro.run(x, _run.PERMUTE_DIMS, tuple(dims), None, None)
 
-    @staticmethod
     def fake(x: Any, dims: list[int]) -> Any:
         order = [d % x.dim() for d in dims]
         _torch._check(sorted(order) == list(range(x.dim())), lambda: f"permute_dims: got the axes {dims}, wanted each once")
         return x.new_empty([x.shape[d] for d in order])
 
-    @staticmethod
     def keep(ctx: Any, x: Any, dims: list[int]) -> None:
         ctx.dims = dims
 
-    @staticmethod
     def back(ctx: Any, g: Any) -> Any:
         return call("permute_dims", g, inverse_order(ctx.dims)), None
 
-    @staticmethod
     def batch(info: Any, in_dims: Any, x: Any, dims: list[int]) -> Any:
         x = first(x, in_dims[0])
         return call("permute_dims", x, [0] + [d % (x.dim() - 1) + 1 for d in dims]), 0
 
 
 @operator("flip(Tensor x, int[] dims) -> Tensor")
-class _Flip:
-    @staticmethod
+class _Flip(SameShape):
     def move(x: Any, dims: list[int]) -> Any:
         return _faro.run(x, _run.FLIP, tuple(dims), None, None)
 
-    @staticmethod
-    def fake(x: Any, dims: list[int]) -> Any:
-        return x.new_empty(x.shape)
-
     keep = _PermuteDims.keep
 
-    @staticmethod
     def back(ctx: Any, g: Any) -> Any:
         return call("flip", g, ctx.dims), None
 
-    @staticmethod
     def batch(info: Any, in_dims: Any, x: Any, dims: list[int]) -> Any:
         x = first(x, in_dims[0])
         return call("flip", x, [d % (x.dim() - 1) + 1 for d in dims]), 0
 
 
 @operator("roll(Tensor x, SymInt[] shifts, int[] dims) -> Tensor")
-class _Roll:
-    @staticmethod
+class _Roll(SameShape):
     def move(x: Any, shifts: list[int], dims: list[int]) -> Any:
         return _faro.run(x, _run.ROLL, (tuple(shifts), tuple(dims) if dims else None), None, None)
 
-    @staticmethod
-    def fake(x: Any, shifts: list[int], dims: list[int]) -> Any:
-        return x.new_empty(x.shape)
-
-    @staticmethod
     def keep(ctx: Any, x: Any, shifts: list[int], dims: list[int]) -> None:
         ctx.shifts, ctx.dims = shifts, dims
 
-    @staticmethod
     def back(ctx: Any, g: Any) -> Any:
         return call("roll", g, [-s for s in ctx.shifts], ctx.dims), None, None
 
-    @staticmethod
     def batch(info: Any, in_dims: Any, x: Any, shifts: list[int], dims: list[int]) -> Any:
         x = first(x, in_dims[0])
         if not dims:
@@ -277,31 +264,26 @@ def _sized(text: str, shape: tuple[int, ...], inverse: bool) -> str:
 
 @operator("permute(Tensor x, str map, bool inverse, int batch_dims) -> Tensor")
 class _Permute:
-    @staticmethod
     def move(x: Any, map: str, inverse: bool, batch_dims: int) -> Any:
         if batch_dims == 0:
             return _faro.run(x, _run.TEXT, (map, inverse), None, None)
         return _faro.run(x.contiguous(), _run.BATCH, (map, inverse, batch_dims), None, None)
 
-    @staticmethod
     def fake(x: Any, map: str, inverse: bool, batch_dims: int) -> Any:
         if keeps_shape(map) and not all(isinstance(extent, int) for extent in x.shape):
             return x.new_empty(x.shape)
         shape = tuple(int(extent) for extent in x.shape[batch_dims:])
         return x.new_empty([*x.shape[:batch_dims], *_shape_after(map, inverse, shape)])
 
-    @staticmethod
     def keep(ctx: Any, x: Any, map: str, inverse: bool, batch_dims: int) -> None:
         ctx.map, ctx.inverse, ctx.batch_dims, ctx.shape = map, inverse, batch_dims, x.shape
 
-    @staticmethod
     def back(ctx: Any, g: Any) -> Any:
         said = ctx.map
         if not keeps_shape(said):
             said = _sized(said, tuple(int(e) for e in ctx.shape[ctx.batch_dims :]), ctx.inverse)
         return call("permute", g, said, not ctx.inverse, ctx.batch_dims).reshape(ctx.shape), None, None, None
 
-    @staticmethod
     def batch(info: Any, in_dims: Any, x: Any, map: str, inverse: bool, batch_dims: int) -> Any:
         return call("permute", first(x, in_dims[0]), map, inverse, batch_dims + 1), 0
 
@@ -315,28 +297,20 @@ def sources(handle: Any, inverse: bool, device: Any) -> Any:
 
 
 @operator("permute_along(Tensor x, str map, bool inverse, int dim) -> Tensor")
-class _PermuteAlong:
+class _PermuteAlong(SameShape):
     """One axis, permuted by a map that takes its size from it."""
 
-    @staticmethod
     def move(x: Any, map: str, inverse: bool, dim: int) -> Any:
         if x.is_cuda and math.prod(x.shape[dim + 1 :]) * x.element_size() > _run._MOST_BYTES:
             return _rows.take(x, sources(maps.parse(map, (x.shape[dim],))._handle, inverse, x.device), dim)
         return _permute(x, map, inverse=inverse, axis=dim)
 
-    @staticmethod
-    def fake(x: Any, map: str, inverse: bool, dim: int) -> Any:
-        return x.new_empty(x.shape)
-
-    @staticmethod
     def keep(ctx: Any, x: Any, map: str, inverse: bool, dim: int) -> None:
         ctx.how = map, not inverse, dim
 
-    @staticmethod
     def back(ctx: Any, g: Any) -> Any:
         return call("permute_along", g, *ctx.how), None, None, None
 
-    @staticmethod
     def batch(info: Any, in_dims: Any, x: Any, map: str, inverse: bool, dim: int) -> Any:
         return call("permute_along", first(x, in_dims[0]), map, inverse, dim + 1), 0
 

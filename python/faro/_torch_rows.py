@@ -11,7 +11,7 @@ from typing import Any
 import torch as _torch
 
 from . import _faro, _rows, _run
-from ._torch_operators import call, first, one_by_one, operator
+from ._torch_operators import SameShape, call, first, one_by_one, operator
 
 _WIDER = {_torch.float16: _torch.float32, _torch.bfloat16: _torch.float32}
 
@@ -47,30 +47,24 @@ def _apart(rows: Any, count: int, dim: int) -> Any:
 
 @operator("take(Tensor x, Tensor index, int dim, Scalar? fill=None) -> Tensor")
 class _Take:
-    @staticmethod
     def move(x: Any, index: Any, dim: int, fill: Any = None) -> Any:
         return _rows.take(x, index, dim, fill=fill)
 
-    @staticmethod
     def fake(x: Any, index: Any, dim: int, fill: Any = None) -> Any:
         return x.new_empty([*x.shape[:dim], *index.shape, *x.shape[dim + 1 :]])
 
-    @staticmethod
     def keep(ctx: Any, x: Any, index: Any, dim: int, fill: Any) -> None:
         ctx.save_for_backward(index)
         ctx.dim, ctx.rows = dim, x.shape[dim]
 
-    @staticmethod
     def back(ctx: Any, g: Any) -> Any:
         values, index = along_one_axis(g, ctx.saved_tensors[0], ctx.dim)
         return call("add_rows", values, index, ctx.dim, ctx.rows), None, None, None
 
-    @staticmethod
     def tangent(inputs: Any, tangents: Any) -> Any:
         _, index, dim, fill = inputs
         return call("take", tangents[0], index, dim, None if fill is None else 0)
 
-    @staticmethod
     def batch(info: Any, in_dims: Any, x: Any, index: Any, dim: int, fill: Any = None) -> Any:
         if in_dims[1] is None:
             return call("take", first(x, in_dims[0]), index, dim + 1, fill), 0
@@ -84,27 +78,19 @@ class _Take:
 
 
 @operator("take_back(Tensor x, Tensor index, int dim) -> Tensor")
-class _TakeBack:
+class _TakeBack(SameShape):
     """The inverse of a take by indices that name every row once."""
 
-    @staticmethod
     def move(x: Any, index: Any, dim: int) -> Any:
         return _rows.take(x, index, dim, inverse=True)
 
-    @staticmethod
-    def fake(x: Any, index: Any, dim: int) -> Any:
-        return x.new_empty(x.shape)
-
-    @staticmethod
     def keep(ctx: Any, x: Any, index: Any, dim: int) -> None:
         ctx.save_for_backward(index)
         ctx.dim = dim
 
-    @staticmethod
     def back(ctx: Any, g: Any) -> Any:
         return call("take", g, ctx.saved_tensors[0], ctx.dim, None), None, None
 
-    @staticmethod
     def batch(info: Any, in_dims: Any, x: Any, index: Any, dim: int) -> Any:
         if in_dims[1] is None:
             return call("take_back", first(x, in_dims[0]), index, dim + 1), 0
@@ -117,25 +103,20 @@ class _TakeBack:
 class _AddRows:
     """The transpose of take."""
 
-    @staticmethod
     def move(values: Any, index: Any, dim: int, rows: int) -> Any:
         shape = [*values.shape[:dim], rows, *values.shape[dim + 1 :]]
         return _rows.add_at(values.new_zeros(shape), index, values.contiguous(), dim)
 
-    @staticmethod
     def fake(values: Any, index: Any, dim: int, rows: int) -> Any:
         return values.new_empty([*values.shape[:dim], rows, *values.shape[dim + 1 :]])
 
-    @staticmethod
     def keep(ctx: Any, values: Any, index: Any, dim: int, rows: int) -> None:
         ctx.save_for_backward(index)
         ctx.dim = dim
 
-    @staticmethod
     def back(ctx: Any, g: Any) -> Any:
         return call("take", g, ctx.saved_tensors[0], ctx.dim, 0), None, None, None
 
-    @staticmethod
     def batch(info: Any, in_dims: Any, values: Any, index: Any, dim: int, rows: int) -> Any:
         if in_dims[1] is None:
             return call("add_rows", first(values, in_dims[0]), index, dim + 1, rows), 0
@@ -153,14 +134,9 @@ def _copied(out: Any) -> Any:
     return _faro.run(out, _run.COPY, None, None, None)
 
 
-class _Written:
+class _Written(SameShape):
     """Both arrays are linear, the one that is written to and the values."""
 
-    @staticmethod
-    def fake(out: Any, index: Any, values: Any, dim: int, *how: Any) -> Any:
-        return out.new_empty(out.shape)
-
-    @staticmethod
     def keep(ctx: Any, out: Any, index: Any, values: Any, dim: int, *how: Any) -> None:
         ctx.save_for_backward(index)
         ctx.dim, ctx.count = dim, values.shape[dim]
@@ -184,40 +160,32 @@ class _Written:
 
 @operator("put(Tensor out, Tensor index, Tensor values, int dim) -> Tensor")
 class _Put(_Written):
-    @staticmethod
     def move(out: Any, index: Any, values: Any, dim: int) -> Any:
         return _rows.put(_copied(out), index, values, dim)
 
-    @staticmethod
     def back(ctx: Any, g: Any) -> Any:
         index, = ctx.saved_tensors
         nothing = g.new_zeros([*g.shape[: ctx.dim], ctx.count, *g.shape[ctx.dim + 1 :]])
         return call("put", g, index, nothing, ctx.dim), None, call("take", g, index, ctx.dim, 0), None
 
-    @staticmethod
     def tangent(inputs: Any, tangents: Any) -> Any:
         return _Written.moved("put", inputs, tangents)
 
-    @staticmethod
     def batch(info: Any, in_dims: Any, *inputs: Any) -> Any:
         return _Written.together("put", info, in_dims, *inputs)
 
 
 @operator("add_at(Tensor out, Tensor index, Tensor values, int dim, str sums) -> Tensor")
 class _AddAt(_Written):
-    @staticmethod
     def move(out: Any, index: Any, values: Any, dim: int, sums: str) -> Any:
         return _rows.add_at(_copied(out), index, values, dim, sums=sums)
 
-    @staticmethod
     def back(ctx: Any, g: Any) -> Any:
         return g.clone(), None, call("take", g, ctx.saved_tensors[0], ctx.dim, 0), None, None
 
-    @staticmethod
     def tangent(inputs: Any, tangents: Any) -> Any:
         return _Written.moved("add_at", inputs, tangents)
 
-    @staticmethod
     def batch(info: Any, in_dims: Any, *inputs: Any) -> Any:
         return _Written.together("add_at", info, in_dims, *inputs)
 
@@ -227,32 +195,26 @@ class _AddAt(_Written):
 
 @operator("take_segments(Tensor x, Tensor offsets, Tensor index, SymInt? room) -> (Tensor, Tensor)")
 class _TakeSegments:
-    @staticmethod
     def move(x: Any, offsets: Any, index: Any, room: int | None) -> Any:
         values, begins = _rows.take_segments(x, offsets, index, room=room)
         return values, begins if _torch.is_tensor(begins) else _torch.as_tensor(begins)
 
-    @staticmethod
     def fake(x: Any, offsets: Any, index: Any, room: int | None) -> Any:
         length = _torch.library.get_ctx().new_dynamic_size() if room is None else room
         return x.new_empty([length, *x.shape[1:]]), x.new_empty([index.shape[0] + 1], dtype=_torch.int64)
 
-    @staticmethod
     def keep(ctx: Any, x: Any, offsets: Any, index: Any, room: int | None) -> None:
         ctx.save_for_backward(offsets, index)
         ctx.rows = x.shape[0]
 
-    @staticmethod
     def back(ctx: Any, g: Any, of_begins: Any) -> Any:
         offsets, index = ctx.saved_tensors
         rows = call("segment_rows", offsets, index, ctx.rows, g.shape[0])
         return call("add_rows", g, rows, 0, ctx.rows), None, None, None
 
-    @staticmethod
     def tangent(inputs: Any, tangents: Any) -> Any:
         return call("take_segments", tangents[0], *inputs[1:])[0], None
 
-    @staticmethod
     def batch(info: Any, in_dims: Any, x: Any, offsets: Any, index: Any, room: int | None) -> Any:
         if in_dims[1] is None and in_dims[2] is None:
             values, begins = call("take_segments", x.movedim(in_dims[0], -1), offsets, index, room)
@@ -266,7 +228,6 @@ class _TakeSegments:
 class _SegmentRows:
     """The row of x at each place of what take_segments makes of ``rows`` rows, -1 behind the last."""
 
-    @staticmethod
     def move(offsets: Any, index: Any, rows: int, length: int) -> Any:
         numbers = _torch.arange(rows, device=offsets.device)
         places, begins = _TakeSegments.move(numbers, offsets, index, length if offsets.is_cuda else None)
@@ -274,19 +235,15 @@ class _SegmentRows:
             return _torch.where(_torch.arange(length, device=offsets.device) < begins[-1], places, -1)
         return places
 
-    @staticmethod
     def fake(offsets: Any, index: Any, rows: int, length: int) -> Any:
         return offsets.new_empty([length], dtype=_torch.int64)
 
-    @staticmethod
     def back(ctx: Any, g: Any) -> Any:
         return None, None, None, None
 
-    @staticmethod
     def tangent(inputs: Any, tangents: Any) -> Any:
         return None
 
-    @staticmethod
     def batch(info: Any, in_dims: Any, *inputs: Any) -> Any:
         return one_by_one("segment_rows", info, in_dims, inputs)
 
@@ -300,25 +257,20 @@ def _routing(places: Any, rows: Any, keys_per_row: int) -> _rows.Routing:
 
 @operator("dispatch(Tensor x, Tensor places, Tensor rows, int keys_per_row) -> Tensor")
 class _Dispatch:
-    @staticmethod
     def move(x: Any, places: Any, rows: Any, keys_per_row: int) -> Any:
         return _rows.dispatch(x, _routing(places, rows, keys_per_row))
 
-    @staticmethod
     def fake(x: Any, places: Any, rows: Any, keys_per_row: int) -> Any:
         return x.new_empty([rows.shape[0], *x.shape[1:]])
 
-    @staticmethod
     def keep(ctx: Any, x: Any, places: Any, rows: Any, keys_per_row: int) -> None:
         ctx.save_for_backward(places, rows)
         ctx.keys_per_row = keys_per_row
 
-    @staticmethod
     def back(ctx: Any, g: Any) -> Any:
         places, rows = ctx.saved_tensors
         return call("combine", g, places, rows, rows, None, ctx.keys_per_row, "usual"), None, None, None
 
-    @staticmethod
     def batch(info: Any, in_dims: Any, *inputs: Any) -> Any:
         if in_dims[1] is not None or in_dims[2] is not None:
             return one_by_one("dispatch", info, in_dims, inputs)
@@ -337,21 +289,17 @@ def _of_length(listed: Any, length: int) -> Any:
 class _Combine:
     """The transpose of dispatch where there are no weights. ``rows`` and ``inverse`` are for gradients."""
 
-    @staticmethod
     def move(x: Any, places: Any, rows: Any, inverse: Any, weights: Any, keys_per_row: int, sums: str) -> Any:
         weights = None if weights is None else weights.contiguous()
         return _rows.combine(x, _routing(places, rows, keys_per_row), weights, sums=sums)
 
-    @staticmethod
     def fake(x: Any, places: Any, rows: Any, inverse: Any, weights: Any, keys_per_row: int, sums: str) -> Any:
         return x.new_empty([places.numel() // keys_per_row, *x.shape[1:]])
 
-    @staticmethod
     def keep(ctx: Any, x: Any, places: Any, rows: Any, inverse: Any, weights: Any, keys_per_row: int, sums: str) -> None:
         ctx.has_weights, ctx.keys_per_row, ctx.length = weights is not None, keys_per_row, x.shape[0]
         ctx.save_for_backward(places, rows, inverse, *(() if weights is None else (x, weights)))
 
-    @staticmethod
     def back(ctx: Any, g: Any) -> Any:
         places, rows, inverse, *factors = ctx.saved_tensors
         sent = call("dispatch", g, places, _of_length(rows, ctx.length), ctx.keys_per_row)  # what each place's row got
@@ -366,7 +314,6 @@ class _Combine:
         at_places = (products.sum(tuple(range(1, x.dim()))) if x.dim() > 1 else products).to(weights.dtype)
         return of_x, None, None, None, call("take", at_places, places.reshape(-1), 0, 0).reshape(weights.shape), None, None
 
-    @staticmethod
     def tangent(inputs: Any, tangents: Any) -> Any:
         x, places, rows, inverse, weights, *how = inputs
         of_x, of_weights = tangents[0], tangents[4]
@@ -376,7 +323,6 @@ class _Combine:
         more = call("combine", x, places, rows, inverse, of_weights, *how)
         return more if moved is None else moved + more
 
-    @staticmethod
     def batch(info: Any, in_dims: Any, *inputs: Any) -> Any:
         if any(axis is not None for axis in in_dims[1:]):
             return one_by_one("combine", info, in_dims, inputs)

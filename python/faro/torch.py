@@ -269,11 +269,7 @@ def aos_to_soa(x: Any, *, inverse: bool = False, **change: Unpack[Change]) -> An
     >>> faro.torch.aos_to_soa(torch.tensor([[1, 2], [3, 4]])).tolist()
     [[1, 3], [2, 4]]
     """
-    if not _torch.is_tensor(x):
-        return _functions.aos_to_soa(x, inverse=inverse, **change)
-    if x.dim() != 2:
-        refuse("aos_to_soa", f"a tensor of {x.dim()} axes", "shape (structures, words)")
-    return permute_dims(x, (1, 0), **change)
+    return _transposed(x, "aos_to_soa", "structures, words", inverse, change)
 
 
 def soa_to_aos(x: Any, *, inverse: bool = False, **change: Unpack[Change]) -> Any:
@@ -283,10 +279,14 @@ def soa_to_aos(x: Any, *, inverse: bool = False, **change: Unpack[Change]) -> An
     >>> faro.torch.soa_to_aos(torch.tensor([[1, 3], [2, 4]])).tolist()
     [[1, 2], [3, 4]]
     """
+    return _transposed(x, "soa_to_aos", "words, structures", inverse, change)
+
+
+def _transposed(x: Any, operation: str, wanted: str, inverse: bool, change: Any) -> Any:
     if not _torch.is_tensor(x):
-        return _functions.soa_to_aos(x, inverse=inverse, **change)
+        return getattr(_functions, operation)(x, inverse=inverse, **change)
     if x.dim() != 2:
-        refuse("soa_to_aos", f"a tensor of {x.dim()} axes", "shape (words, structures)")
+        refuse(operation, f"a tensor of {x.dim()} axes", f"shape ({wanted})")
     return permute_dims(x, (1, 0), **change)
 
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "forward.hpp"
 #include "plan_handle.hpp"
 #include "status.hpp"
 
@@ -128,9 +129,7 @@ void bind_arithmetic(nb::module_& module) {
              if (bytes < kBytesWithLock) return check(run());
              do_unlocked(run);
            })
-      .def("explain", [](const ArithmeticHandle& self) {
-        return told([&](char** text) { return faro_arithmetic_plan_explain(self.plan.get(), text); });
-      });
+      .def("explain", tells<ArithmeticHandle>(faro_arithmetic_plan_explain));
   module.def("plan_arithmetic", [](const Extents& extents, const Steps& in_strides, const Steps& out_strides,
                                    const Change& change, const Options& options) {
     require_ranks({in_strides.size(), out_strides.size()}, extents.size());

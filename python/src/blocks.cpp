@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "forward.hpp"
 #include "plan_handle.hpp"
 #include "status.hpp"
 
@@ -15,32 +16,13 @@ namespace {
 
 using BlockHandle = Handle<faro_block_plan, faro_block_plan_destroy>;
 
-const void* read_at(std::uintptr_t address) { return reinterpret_cast<const void*>(address); }
-void* written_at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
-
 }  // namespace
 
 void bind_blocks(nb::module_& module) {
   nb::class_<BlockHandle>(module, "Blocks")
-      .def("quantize",
-           [](const BlockHandle& self, std::uintptr_t wide, std::uintptr_t data, std::uintptr_t scales,
-              std::uintptr_t stream) {
-             do_unlocked([&] {
-               return faro_block_plan_quantize(self.plan.get(), read_at(wide), written_at(data),
-                                               written_at(scales), written_at(stream));
-             });
-           })
-      .def("dequantize",
-           [](const BlockHandle& self, std::uintptr_t data, std::uintptr_t scales, std::uintptr_t wide,
-              std::uintptr_t stream) {
-             do_unlocked([&] {
-               return faro_block_plan_dequantize(self.plan.get(), read_at(data), read_at(scales),
-                                                 written_at(wide), written_at(stream));
-             });
-           })
-      .def("explain", [](const BlockHandle& self) {
-        return told([&](char** text) { return faro_block_plan_explain(self.plan.get(), text); });
-      });
+      .def("quantize", runs_unlocked<BlockHandle>(faro_block_plan_quantize))
+      .def("dequantize", runs_unlocked<BlockHandle>(faro_block_plan_dequantize))
+      .def("explain", tells<BlockHandle>(faro_block_plan_explain));
   // A faro_block_format, a faro_number, extents of the data, strides of the wide array; those of scales, none
   // in tiles.
   module.def(

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "forward.hpp"
 #include "plan_handle.hpp"
 #include "status.hpp"
 
@@ -71,14 +72,8 @@ void bind_caches(nb::module_& module) {
           },
           nb::arg("source"), nb::arg("target"), nb::arg("sequences"), nb::arg("tokens"),
           nb::arg("lengths").none(), nb::arg("stream"))
-      .def("check",
-           [](const CachePlanHandle& self, std::uintptr_t stream) {
-             do_unlocked(
-                 [&] { return faro_cache_plan_check(self.plan.get(), reinterpret_cast<void*>(stream)); });
-           })
-      .def("explain", [](const CachePlanHandle& self) {
-        return told([&](char** text) { return faro_cache_plan_explain(self.plan.get(), text); });
-      });
+      .def("check", runs_unlocked<CachePlanHandle>(faro_cache_plan_check))
+      .def("explain", tells<CachePlanHandle>(faro_cache_plan_explain));
 }
 
 }  // namespace faro::python

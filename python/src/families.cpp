@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "forward.hpp"
 #include "numpy_arrays.hpp"
 #include "plan_cache.hpp"
 #include "plan_handle.hpp"
@@ -184,16 +185,7 @@ void bind_families(nb::module_& module) {
           },
           nb::arg("free"), nb::arg("in_strides").none(), nb::arg("out_strides").none(), nb::arg("in_address"),
           nb::arg("out_address"), nb::arg("stream"))
-      .def("run_on_device",
-           [](const FamilyHandle& self, std::uintptr_t extents, int bytes, std::uintptr_t in,
-              std::uintptr_t out, std::uintptr_t stream) {
-             do_unlocked([&] {
-               return faro_family_run_on_device(self.plan.get(), reinterpret_cast<const void*>(extents),
-                                                bytes, reinterpret_cast<const void*>(in),
-                                                reinterpret_cast<void*>(out),
-                                                reinterpret_cast<void*>(stream));
-             });
-           })
+      .def("run_on_device", runs_unlocked<FamilyHandle>(faro_family_run_on_device))
       .def("explain", [](const FamilyHandle& self, const FamilyExtents& free) {
         const faro_family_call call{.extents = free.data(),
                                     .in_strides = nullptr,

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "forward.hpp"
 #include "numpy_arrays.hpp"
 #include "plan_handle.hpp"
 #include "status.hpp"
@@ -163,19 +164,12 @@ void bind_groups(nb::module_& module) {
       .def_static("make", &make_group)
       .def("run_kept", &run_kept)
       .def("run_plain", &run_plain)
-      .def("run",
-           [](const GroupHandle& self, std::uintptr_t stream) {
-             do_unlocked([&] { return faro_group_run(self.plan.get(), reinterpret_cast<void*>(stream)); });
-           })
+      .def("run", runs_unlocked<GroupHandle>(faro_group_run))
       .def("run_arrays",
            [](const GroupHandle& self, const std::vector<std::uintptr_t>& ins,
               const std::vector<std::uintptr_t>& outs,
               std::uintptr_t stream) { run_arrays(self, ins, outs, reinterpret_cast<void*>(stream)); })
-      .def("run_table",
-           [](const GroupHandle& self, std::uintptr_t addresses, std::uintptr_t stream) {
-             check(faro_group_run_table(self.plan.get(), reinterpret_cast<const void* const*>(addresses),
-                                        reinterpret_cast<void*>(stream)));
-           })
+      .def("run_table", runs<GroupHandle>(faro_group_run_table))
       // (members, launches, bytes moved, whether it is on a GPU)
       .def("facts",
            [](const GroupHandle& self) {
@@ -186,9 +180,7 @@ void bind_groups(nb::module_& module) {
              check(faro_group_facts(self.plan.get(), &members, &launches, &bytes, &on_gpu));
              return std::make_tuple(members, launches, bytes, on_gpu != 0);
            })
-      .def("explain", [](const GroupHandle& self) {
-        return told([&](char** text) { return faro_group_explain(self.plan.get(), text); });
-      });
+      .def("explain", tells<GroupHandle>(faro_group_explain));
 }
 
 }  // namespace faro::python

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "forward.hpp"
 #include "plan_handle.hpp"
 #include "status.hpp"
 
@@ -26,48 +27,33 @@ MapHandle made_map(const Make& make) {
   return handle;
 }
 
-std::uint64_t count_of(const MapHandle& self) {
-  std::uint64_t count = 0;
-  check(faro_map_count(self.map.get(), &count));
-  return count;
+auto maps_to(faro_status (*function)(const faro_map*, faro_map**)) {
+  return [function](const MapHandle& self) {
+    return made_map([&](faro_map** map) { return function(self.map.get(), map); });
+  };
 }
 
 }  // namespace
 
 void bind_maps(nb::module_& module) {
   nb::class_<MapHandle>(module, "Map")
-      .def("count", &count_of)
-      .def("text",
-           [](const MapHandle& self) {
-             return told([&](char** text) { return faro_map_text(self.map.get(), text); });
-           })
-      .def("picture",
-           [](const MapHandle& self) {
-             return told([&](char** text) { return faro_map_picture(self.map.get(), text); });
-           })
+      .def("count", gives<MapHandle>(faro_map_count))
+      .def("text", tells<MapHandle>(faro_map_text))
+      .def("picture", tells<MapHandle>(faro_map_picture))
       .def("apply",
            [](const MapHandle& self, std::uint64_t x) {
              std::uint64_t image = 0;
              check(faro_map_apply(self.map.get(), x, &image));
              return image;
            })
-      .def("images",
-           [](const MapHandle& self, std::uintptr_t to) {
-             check(faro_map_images(self.map.get(), reinterpret_cast<std::uint64_t*>(to)));
-           })
+      .def("images", runs<MapHandle>(faro_map_images))
       .def("compose",
            [](const MapHandle& self, const MapHandle& other) {
              return made_map(
                  [&](faro_map** map) { return faro_map_compose(self.map.get(), other.map.get(), map); });
            })
-      .def("inverse",
-           [](const MapHandle& self) {
-             return made_map([&](faro_map** map) { return faro_map_inverse(self.map.get(), map); });
-           })
-      .def("normal_form",
-           [](const MapHandle& self) {
-             return made_map([&](faro_map** map) { return faro_map_normal_form(self.map.get(), map); });
-           })
+      .def("inverse", maps_to(faro_map_inverse))
+      .def("normal_form", maps_to(faro_map_normal_form))
       .def("power",
            [](const MapHandle& self, std::int64_t k) {
              return made_map([&](faro_map** map) { return faro_map_power(self.map.get(), k, map); });
@@ -117,15 +103,14 @@ void bind_maps(nb::module_& module) {
              });
   module.def("map_from_device_indices", [](std::uintptr_t entries, std::uint64_t count, int entry_bytes,
                                            bool is_signed, bool gather, int device, std::uintptr_t stream) {
-    faro_map* map = nullptr;
-    do_unlocked([&] {  // waits for the stream, and for the sweep that checks the entries
-      return faro_map_from_device_indices(reinterpret_cast<const void*>(entries), count, entry_bytes,
-                                          is_signed ? 1 : 0, gather ? 1 : 0, device + 1,
-                                          reinterpret_cast<void*>(stream), &map);
+    return made_map([&](faro_map** map) {
+      do_unlocked([&] {  // waits for the stream, and for the sweep that checks the entries
+        return faro_map_from_device_indices(reinterpret_cast<const void*>(entries), count, entry_bytes,
+                                            is_signed ? 1 : 0, gather ? 1 : 0, device + 1,
+                                            reinterpret_cast<void*>(stream), map);
+      });
+      return FARO_OK;
     });
-    MapHandle handle;
-    handle.map.reset(map);
-    return handle;
   });
   module.def("wisdom_export", [] { return told([](char** text) { return faro_wisdom_export(text); }); });
   module.def("wisdom_import", [](const std::string& json) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "forward.hpp"
 #include "plan_handle.hpp"
 #include "status.hpp"
 
@@ -76,15 +77,7 @@ void bind_plans(nb::module_& module) {
 
   nb::class_<PlanHandle>(module, "Plan")
       .def("run", &PlanHandle::run)
-      .def("run_in_workspace",
-           [](const PlanHandle& self, std::uintptr_t in, std::uintptr_t out, std::uintptr_t workspace,
-              std::uint64_t bytes, std::uintptr_t stream) {
-             do_unlocked([&] {
-               return faro_plan_run_in_workspace(
-                   self.plan.get(), reinterpret_cast<const void*>(in), reinterpret_cast<void*>(out),
-                   reinterpret_cast<void*>(workspace), bytes, reinterpret_cast<void*>(stream));
-             });
-           })
+      .def("run_in_workspace", runs_unlocked<PlanHandle>(faro_plan_run_in_workspace))
       .def("run_in_place", &PlanHandle::run_in_place)
       .def("out_bytes", &PlanHandle::out_bytes)
       .def("out_shape",
@@ -102,29 +95,15 @@ void bind_plans(nb::module_& module) {
              return std::pair(on_gpu != 0, in_place != 0);
            })
       .def("workspace_bytes", &PlanHandle::workspace_bytes)
-      .def("predicted_us",
-           [](const PlanHandle& self) {
-             double microseconds = 0;
-             check(faro_plan_predicted_us(self.plan.get(), &microseconds));
-             return microseconds;
-           })
+      .def("predicted_us", gives<PlanHandle>(faro_plan_predicted_us))
       .def("inverse",
            [](const PlanHandle& self) {
              return made_unlocked<PlanHandle>(
                  [&](faro_plan** plan) { return faro_plan_inverse(self.plan.get(), plan); });
            })
-      .def("explain",
-           [](const PlanHandle& self) {
-             return told([&](char** text) { return faro_plan_explain(self.plan.get(), text); });
-           })
-      .def("explain_json",
-           [](const PlanHandle& self) {
-             return told([&](char** text) { return faro_plan_explain_json(self.plan.get(), text); });
-           })
-      .def("svg",
-           [](const PlanHandle& self) {
-             return told([&](char** text) { return faro_plan_svg(self.plan.get(), text); });
-           })
+      .def("explain", tells<PlanHandle>(faro_plan_explain))
+      .def("explain_json", tells<PlanHandle>(faro_plan_explain_json))
+      .def("svg", tells<PlanHandle>(faro_plan_svg))
       .def("save", [](const PlanHandle& self,
                       const std::string& path) { check(faro_plan_save(self.plan.get(), c_text(path))); })
       .def("to_bytes", [](const PlanHandle& self) {

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "forward.hpp"
 #include "plan_handle.hpp"
 #include "row_cycles.hpp"
 #include "status.hpp"
@@ -33,6 +35,33 @@ faro_options options_of(int device) {
   options.engine = device < 0 ? FARO_CPU : FARO_CUDA;
   options.device = device + 1;
   return options;
+}
+
+faro_device_route device_route(std::uintptr_t places, std::uintptr_t inverse, std::uintptr_t rows,
+                               std::uintptr_t offsets, std::uintptr_t counts) {
+  const auto list = [](std::uintptr_t address) { return reinterpret_cast<std::int64_t*>(address); };
+  return {.places = list(places),
+          .inverse = list(inverse),
+          .rows = list(rows),
+          .offsets = list(offsets),
+          .counts = list(counts)};
+}
+
+faro_route_options route_options(std::uint64_t buckets, std::uint64_t keys_per_row, std::uint64_t multiple,
+                                 std::int64_t capacity, int threads) {
+  return {.buckets = buckets,
+          .keys_per_row = keys_per_row,
+          .multiple = multiple,
+          .capacity = capacity,
+          .threads = threads,
+          .reserved = {}};
+}
+
+std::span<const std::int64_t> entries_of(const RoutingHandle& self, int list) {
+  const std::int64_t* entries = nullptr;
+  std::uint64_t count = 0;
+  check(faro_route_get(self.plan.get(), static_cast<faro_route_list>(list), &entries, &count));
+  return {entries, count};
 }
 
 }  // namespace
@@ -110,18 +139,8 @@ void bind_rows(nb::module_& module) {
           },
           nb::arg("kind"), nb::arg("rows"), nb::arg("fill").none(), nb::arg("number"), nb::arg("sums"),
           nb::arg("device"), nb::arg("repeats"))
-      .def(
-          "run",
-          [](const RowPlanHandle& self, std::uintptr_t entries, std::uintptr_t in, std::uintptr_t out,
-             std::uintptr_t stream) {
-            check(faro_row_plan_run(self.plan.get(), in_of(entries), in_of(in), out_of(out), out_of(stream)));
-          })
-      .def("run_in_workspace",
-           [](const RowPlanHandle& self, std::uintptr_t entries, std::uintptr_t in, std::uintptr_t out,
-              std::uintptr_t workspace, std::uint64_t bytes, std::uintptr_t stream) {
-             check(faro_row_plan_run_in_workspace(self.plan.get(), in_of(entries), in_of(in), out_of(out),
-                                                  out_of(workspace), bytes, out_of(stream)));
-           })
+      .def("run", runs<RowPlanHandle>(faro_row_plan_run))
+      .def("run_in_workspace", runs<RowPlanHandle>(faro_row_plan_run_in_workspace))
       // Takes (input, output, bytes of a row). Null entries: the plan's. Null memory: none is lent.
       .def("run_columns",
            [](const RowPlanHandle& self, std::uintptr_t entries,
@@ -136,72 +155,36 @@ void bind_rows(nb::module_& module) {
                                                 out_of(workspace), bytes, out_of(stream));
              });
            })
-      .def("workspace_bytes",
-           [](const RowPlanHandle& self) {
-             std::uint64_t bytes = 0;
-             check(faro_row_plan_workspace_bytes(self.plan.get(), &bytes));
-             return bytes;
-           })
-      .def("check",
-           [](const RowPlanHandle& self, std::uintptr_t stream) {
-             do_unlocked([&] { return faro_row_plan_check(self.plan.get(), out_of(stream)); });
-           })
-      .def("explain", [](const RowPlanHandle& self) {
-        return told([&](char** text) { return faro_row_plan_explain(self.plan.get(), text); });
-      });
+      .def("workspace_bytes", gives<RowPlanHandle>(faro_row_plan_workspace_bytes))
+      .def("check", runs_unlocked<RowPlanHandle>(faro_row_plan_check))
+      .def("explain", tells<RowPlanHandle>(faro_row_plan_explain));
   nb::class_<RoutePlanHandle>(module, "RoutePlan")
       .def_static(
           "make",
           [](std::uintptr_t keys, std::uint64_t count, int key_bytes, bool is_signed, std::uint64_t buckets,
              std::uint64_t keys_per_row, std::uint64_t multiple, std::int64_t capacity, int device) {
-            const faro_route_options options{.buckets = buckets,
-                                             .keys_per_row = keys_per_row,
-                                             .multiple = multiple,
-                                             .capacity = capacity,
-                                             .threads = 0,
-                                             .reserved = {}};
+            const faro_route_options options = route_options(buckets, keys_per_row, multiple, capacity, 0);
             return made_unlocked<RoutePlanHandle>([&](faro_route_plan** plan) {
               return faro_route_plan_make(in_of(keys), count, key_bytes, is_signed ? 1 : 0, &options,
                                           device + 1, plan);
             });
           })
-      .def("most_places",
-           [](const RoutePlanHandle& self) {
-             std::uint64_t places = 0;
-             check(faro_route_plan_most_places(self.plan.get(), &places));
-             return places;
-           })
+      .def("most_places", gives<RoutePlanHandle>(faro_route_plan_most_places))
       .def("run",
            [](const RoutePlanHandle& self, std::uintptr_t places, std::uintptr_t inverse, std::uintptr_t rows,
               std::uintptr_t offsets, std::uintptr_t counts, std::uintptr_t stream) {
-             const auto list = [](std::uintptr_t address) {
-               return reinterpret_cast<std::int64_t*>(address);
-             };
-             const faro_device_route to{.places = list(places),
-                                        .inverse = list(inverse),
-                                        .rows = list(rows),
-                                        .offsets = list(offsets),
-                                        .counts = list(counts)};
+             const faro_device_route to = device_route(places, inverse, rows, offsets, counts);
              check(faro_route_plan_run(self.plan.get(), &to, out_of(stream)));
            })
       .def("send",
            [](const RoutePlanHandle& self, std::uintptr_t places, std::uintptr_t inverse, std::uintptr_t rows,
               std::uintptr_t offsets, std::uintptr_t counts, std::uint64_t row_bytes, std::uintptr_t in,
               std::uintptr_t out, std::uintptr_t stream) {
-             const auto list = [](std::uintptr_t address) {
-               return reinterpret_cast<std::int64_t*>(address);
-             };
-             const faro_device_route to{.places = list(places),
-                                        .inverse = list(inverse),
-                                        .rows = list(rows),
-                                        .offsets = list(offsets),
-                                        .counts = list(counts)};
+             const faro_device_route to = device_route(places, inverse, rows, offsets, counts);
              check(faro_route_plan_send(self.plan.get(), &to, row_bytes, in_of(in), out_of(out),
                                         out_of(stream)));
            })
-      .def("check", [](const RoutePlanHandle& self, std::uintptr_t stream) {
-        do_unlocked([&] { return faro_route_plan_check(self.plan.get(), out_of(stream)); });
-      });
+      .def("check", runs_unlocked<RoutePlanHandle>(faro_route_plan_check));
   nb::class_<CombinePlanHandle>(module, "CombinePlan")
       .def_static("make",
                   [](const Rows& rows, std::uint64_t keys_per_row, std::uintptr_t weights, int number,
@@ -212,13 +195,8 @@ void bind_rows(nb::module_& module) {
                           static_cast<faro_number>(number), static_cast<faro_sums>(sums), device + 1, plan);
                     });
                   })
-      .def("run",
-           [](const CombinePlanHandle& self, std::uintptr_t in, std::uintptr_t out, std::uintptr_t stream) {
-             check(faro_combine_plan_run(self.plan.get(), in_of(in), out_of(out), out_of(stream)));
-           })
-      .def("check", [](const CombinePlanHandle& self, std::uintptr_t stream) {
-        do_unlocked([&] { return faro_combine_plan_check(self.plan.get(), out_of(stream)); });
-      });
+      .def("run", runs<CombinePlanHandle>(faro_combine_plan_run))
+      .def("check", runs_unlocked<CombinePlanHandle>(faro_combine_plan_check));
   module.def("combine", [](const Rows& rows, std::uint64_t keys_per_row, std::uintptr_t weights, int number,
                            int sums, std::uintptr_t in, std::uintptr_t out) {
     do_unlocked([&] {
@@ -240,13 +218,8 @@ void bind_rows(nb::module_& module) {
                                                      plan);
                     });
                   })
-      .def("run",
-           [](const DispatchPlanHandle& self, std::uintptr_t in, std::uintptr_t out, std::uintptr_t stream) {
-             check(faro_dispatch_plan_run(self.plan.get(), in_of(in), out_of(out), out_of(stream)));
-           })
-      .def("check", [](const DispatchPlanHandle& self, std::uintptr_t stream) {
-        do_unlocked([&] { return faro_dispatch_plan_check(self.plan.get(), out_of(stream)); });
-      });
+      .def("run", runs<DispatchPlanHandle>(faro_dispatch_plan_run))
+      .def("check", runs_unlocked<DispatchPlanHandle>(faro_dispatch_plan_check));
   // (n, k, type of numbers, moduli of the first polynomials, and of the next) and (n, k, bytes of an
   // element); a negative device is the host.
   module.def("permute_negacyclic",
@@ -280,18 +253,8 @@ void bind_rows(nb::module_& module) {
                                                      plan);
                     });
                   })
-      .def("elements",
-           [](const SegmentsPlanHandle& self) {
-             std::uint64_t elements = 0;
-             check(faro_segments_plan_elements(self.plan.get(), &elements));
-             return elements;
-           })
-      .def("offsets",
-           [](const SegmentsPlanHandle& self, std::uint64_t in_bytes, std::uintptr_t to,
-              std::uintptr_t stream) {
-             check(faro_segments_plan_offsets(self.plan.get(), in_bytes, reinterpret_cast<std::int64_t*>(to),
-                                              out_of(stream)));
-           })
+      .def("elements", gives<SegmentsPlanHandle>(faro_segments_plan_elements))
+      .def("offsets", runs<SegmentsPlanHandle>(faro_segments_plan_offsets))
       .def("run",
            [](const SegmentsPlanHandle& self, std::uintptr_t in, std::uint64_t in_bytes, std::uintptr_t out,
               std::uint64_t out_bytes, std::uintptr_t offsets, std::uintptr_t stream) {
@@ -301,9 +264,7 @@ void bind_rows(nb::module_& module) {
                                              out_of(stream));
              });
            })
-      .def("check", [](const SegmentsPlanHandle& self, std::uintptr_t stream) {
-        do_unlocked([&] { return faro_segments_plan_check(self.plan.get(), out_of(stream)); });
-      });
+      .def("check", runs_unlocked<SegmentsPlanHandle>(faro_segments_plan_check));
   module.def("network_explain", [](const std::string& program, int bits, const std::string& element) {
     return told(
         [&](char** text) { return faro_network_explain(c_text(program), bits, c_text(element), text); });
@@ -323,31 +284,17 @@ void bind_rows(nb::module_& module) {
                       return faro_network_plan_make(said, bits, of, &options, plan);
                     });
                   })
-      .def("run",
-           [](const NetworkPlanHandle& self, std::uintptr_t in, std::uintptr_t out, std::uintptr_t stream) {
-             do_unlocked([&] {
-               return faro_network_plan_run(self.plan.get(), in_of(in), out_of(out), out_of(stream));
-             });
-           })
-      .def("explain", [](const NetworkPlanHandle& self) {
-        return told([&](char** text) { return faro_network_plan_explain(self.plan.get(), text); });
-      });
+      .def("run", runs_unlocked<NetworkPlanHandle>(faro_network_plan_run))
+      .def("explain", tells<NetworkPlanHandle>(faro_network_plan_explain));
 
   nb::class_<RoutingHandle>(module, "Routing")
       // Copies a list to an address that has room for it.
-      .def("count",
-           [](const RoutingHandle& self, int list) {
-             const std::int64_t* entries = nullptr;
-             std::uint64_t count = 0;
-             check(faro_route_get(self.plan.get(), static_cast<faro_route_list>(list), &entries, &count));
-             return count;
-           })
+      .def("count", [](const RoutingHandle& self,
+                       int list) { return static_cast<std::uint64_t>(entries_of(self, list).size()); })
       .def("copy",
            [](const RoutingHandle& self, int list, std::uintptr_t to) {
-             const std::int64_t* entries = nullptr;
-             std::uint64_t count = 0;
-             check(faro_route_get(self.plan.get(), static_cast<faro_route_list>(list), &entries, &count));
-             std::copy(entries, entries + count, reinterpret_cast<std::int64_t*>(to));
+             const auto entries = entries_of(self, list);
+             std::copy(entries.begin(), entries.end(), reinterpret_cast<std::int64_t*>(to));
            })
       .def("lost", [](const RoutingHandle& self) {
         std::uint64_t dropped = 0;
@@ -358,12 +305,7 @@ void bind_rows(nb::module_& module) {
   module.def("route", [](std::uintptr_t keys, std::uint64_t count, int key_bytes, bool is_signed,
                          std::uint64_t buckets, std::uint64_t keys_per_row, std::uint64_t multiple,
                          std::int64_t capacity, int threads) {
-    const faro_route_options options{.buckets = buckets,
-                                     .keys_per_row = keys_per_row,
-                                     .multiple = multiple,
-                                     .capacity = capacity,
-                                     .threads = threads,
-                                     .reserved = {}};
+    const faro_route_options options = route_options(buckets, keys_per_row, multiple, capacity, threads);
     return made_unlocked<RoutingHandle>([&](faro_routing** routing) {
       return faro_route(in_of(keys), count, key_bytes, is_signed ? 1 : 0, &options, routing);
     });

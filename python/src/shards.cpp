@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "forward.hpp"
 #include "plan_handle.hpp"
 #include "status.hpp"
 
@@ -116,13 +117,8 @@ void bind_shards(nb::module_& module) {
              handle.map.reset(map);
              return handle;
            })
-      .def("explain",
-           [](const ShardPlanHandle& self) {
-             return told([&](char** text) { return faro_shard_plan_explain(self.plan.get(), text); });
-           })
-      .def("explain_json", [](const ShardPlanHandle& self) {
-        return told([&](char** text) { return faro_shard_plan_explain_json(self.plan.get(), text); });
-      });
+      .def("explain", tells<ShardPlanHandle>(faro_shard_plan_explain))
+      .def("explain_json", tells<ShardPlanHandle>(faro_shard_plan_explain_json));
   nb::class_<NcclRanks>(module, "NcclRanks")
       .def(
           "plan",
@@ -146,11 +142,9 @@ void bind_shards(nb::module_& module) {
              });
              // NOLINTEND(performance-no-int-to-ptr)
            })
-      .def("explain", [](const ShardedHandle& self) {
-        return told([&](char** text) { return faro_sharded_plan_explain(self.plan.get(), text); });
-      });
-  module.def("run_sharded_plans", [](const std::vector<const ShardedHandle*>& plans, const std::vector<Ends>& ends,
-                                     std::uintptr_t stream) {
+      .def("explain", tells<ShardedHandle>(faro_sharded_plan_explain));
+  module.def("run_sharded_plans", [](const std::vector<const ShardedHandle*>& plans,
+                                     const std::vector<Ends>& ends, std::uintptr_t stream) {
     std::vector<faro_sharded_run> runs;
     for (std::size_t i = 0; i < plans.size(); ++i) {
       const auto& [in, out] = ends.at(i);

@@ -1,7 +1,5 @@
 #include "api/array_checks.hpp"
 
-#include <utility>
-
 #include "api/planning.hpp"
 #include "engines/cuda/host/device_pointer.hpp"
 

@@ -166,9 +166,7 @@ using faro::capi::require_argument;
 faro_status faro_arithmetic_plan_make(const faro_view* view, const faro_arithmetic* arithmetic,
                                       const faro_options* options, faro_arithmetic_plan** plan) {
   return guarded([&] {
-    require_argument(view, "plan", "view");
-    require_argument(arithmetic, "plan", "arithmetic");
-    require_argument(plan, "plan", "plan");
+    require_argument("plan", {{view, "view"}, {arithmetic, "arithmetic"}, {plan, "plan"}});
     *plan = faro::capi::new_arithmetic_plan(*view, *arithmetic, faro::capi::plan_options(options));
   });
 }
@@ -177,9 +175,7 @@ faro_status faro_arithmetic_plan_make_map(const faro_map* map, int rank, const u
                                           const faro_arithmetic* arithmetic, const faro_options* options,
                                           faro_arithmetic_plan** plan) {
   return guarded([&] {
-    require_argument(map, "plan", "map");
-    require_argument(arithmetic, "plan", "arithmetic");
-    require_argument(plan, "plan", "plan");
+    require_argument("plan", {{map, "map"}, {arithmetic, "arithmetic"}, {plan, "plan"}});
     *plan = faro::capi::new_map_arithmetic(map->permutation, faro::capi::given_shape(rank, out_shape),
                                            *arithmetic, options);
   });
@@ -188,10 +184,9 @@ faro_status faro_arithmetic_plan_make_map(const faro_map* map, int rank, const u
 faro_status faro_arithmetic_plan_make_rows(const faro_moved_rows* rows, const faro_arithmetic* arithmetic,
                                            faro_arithmetic_plan** plan) {
   return guarded([&] {
-    require_argument(rows, "plan rows", "rows");
-    require_argument(rows->rows, "plan rows", "rows->rows");
-    require_argument(arithmetic, "plan rows", "arithmetic");
-    require_argument(plan, "plan rows", "plan");
+    require_argument(
+        "plan rows",
+        {{rows, "rows"}, {rows->rows, "rows->rows"}, {arithmetic, "arithmetic"}, {plan, "plan"}});
     *plan = faro::capi::new_row_arithmetic(*rows, *arithmetic);
   });
 }
@@ -221,8 +216,7 @@ faro_status faro_arithmetic_plan_run_staged(const faro_arithmetic_plan* plan, co
 
 faro_status faro_arithmetic_plan_explain(const faro_arithmetic_plan* plan, char** text) {
   return guarded([&] {
-    require_argument(plan, "explain", "plan");
-    require_argument(text, "explain", "text");
+    require_argument("explain", {{plan, "plan"}, {text, "text"}});
     *text = given_away(plan->plan.explain());
   });
 }

@@ -88,8 +88,7 @@ using faro::capi::require_argument;
 faro_status faro_layout(uint64_t rows, uint64_t columns, uint64_t element_bytes, const char* accesses,
                         uint64_t seed, char** json) {
   return guarded([&] {
-    require_argument(json, "layout", "json");
-    require_argument(accesses, "layout", "accesses");
+    require_argument("layout", {{json, "json"}, {accesses, "accesses"}});
     const auto request = faro::capi::advice_request(rows, columns, element_bytes, accesses, seed);
     *json = given_away(dumped(faro::capi::layout_json(faro::layout::advise(request))));
   });
@@ -97,8 +96,7 @@ faro_status faro_layout(uint64_t rows, uint64_t columns, uint64_t element_bytes,
 
 faro_status faro_emit(const faro_map* map, const char* options, char** json) {
   return guarded([&] {
-    require_argument(map, "emit", "map");
-    require_argument(json, "emit", "json");
+    require_argument("emit", {{map, "map"}, {json, "json"}});
     *json = given_away(faro::capi::emit_text(*map, options));
   });
 }

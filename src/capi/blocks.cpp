@@ -64,8 +64,7 @@ using faro::capi::require_argument;
 faro_status faro_block_plan_make(const faro_blocks* blocks, const faro_options* options,
                                  faro_block_plan** plan) {
   return guarded([&] {
-    require_argument(blocks, "plan blocks", "blocks");
-    require_argument(plan, "plan blocks", "plan");
+    require_argument("plan blocks", {{blocks, "blocks"}, {plan, "plan"}});
     *plan = faro::capi::new_block_plan(*blocks, faro::capi::plan_options(options));
   });
 }
@@ -102,8 +101,7 @@ faro_status faro_block_plan_dequantize(const faro_block_plan* plan, const void* 
 
 faro_status faro_block_plan_explain(const faro_block_plan* plan, char** text) {
   return guarded([&] {
-    require_argument(plan, "explain", "plan");
-    require_argument(text, "explain", "text");
+    require_argument("explain", {{plan, "plan"}, {text, "text"}});
     *text = faro::capi::given_away(plan->plan.explain());
   });
 }

@@ -1,7 +1,6 @@
 // Paged caches, for C.
 #include "faro/caches.hpp"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -58,9 +57,7 @@ faro_status faro_cache_plan_make(uint64_t heads, uint64_t width, const faro_cach
                                  const faro_cache_layout* to, const faro_cache_arrays* arrays, uint64_t count,
                                  const faro_options* options, faro_cache_plan** plan) {
   return guarded([&] {
-    require_argument(from, kMoveCache, "from");
-    require_argument(to, kMoveCache, "to");
-    require_argument(plan, kMoveCache, "plan");
+    require_argument(kMoveCache, {{from, "from"}, {to, "to"}, {plan, "plan"}});
     if (count > 0) require_argument(arrays, kMoveCache, "arrays");
     const faro::PlanOptions given = faro::capi::plan_options(options);
     *plan = new faro_cache_plan{
@@ -77,9 +74,7 @@ void faro_cache_plan_destroy(faro_cache_plan* plan) { delete plan; }
 faro_status faro_cache_plan_run(const faro_cache_plan* plan, const faro_rows* from, const faro_rows* to,
                                 uint64_t sequences, uint64_t tokens, const faro_rows* lengths, void* stream) {
   return guarded([&] {
-    require_argument(plan, kMoveCache, "plan");
-    require_argument(from, kMoveCache, "from");
-    require_argument(to, kMoveCache, "to");
+    require_argument(kMoveCache, {{plan, "plan"}, {from, "from"}, {to, "to"}});
     const faro::CacheTables tables{
         .from = faro::capi::entries_in(*from),
         .to = faro::capi::entries_in(*to),
@@ -99,8 +94,7 @@ faro_status faro_cache_plan_check(const faro_cache_plan* plan, void* stream) {
 
 faro_status faro_cache_plan_explain(const faro_cache_plan* plan, char** text) {
   return guarded([&] {
-    require_argument(plan, kMoveCache, "plan");
-    require_argument(text, kMoveCache, "text");
+    require_argument(kMoveCache, {{plan, "plan"}, {text, "text"}});
     *text = faro::capi::given_away(plan->move.explain());
   });
 }

@@ -36,8 +36,7 @@ using faro::capi::require_argument;
 faro_status faro_route_plan_make(const void* keys, uint64_t count, int key_bytes, int is_signed,
                                  const faro_route_options* options, int device, faro_route_plan** plan) {
   return guarded([&] {
-    require_argument(options, "route keys", "options");
-    require_argument(plan, "route keys", "plan");
+    require_argument("route keys", {{options, "options"}, {plan, "plan"}});
     const faro::RouteOptions wanted = faro::capi::route_options(*options);
     *plan = new faro_route_plan{
         .route = faro::plan_route(faro::capi::numbers_of(keys, count, key_bytes, is_signed), wanted,
@@ -50,8 +49,7 @@ void faro_route_plan_destroy(faro_route_plan* plan) { delete plan; }
 
 faro_status faro_route_plan_most_places(const faro_route_plan* plan, uint64_t* places) {
   return guarded([&] {
-    require_argument(plan, "tell of a routing", "plan");
-    require_argument(places, "tell of a routing", "places");
+    require_argument("tell of a routing", {{plan, "plan"}, {places, "places"}});
     *places = plan->route.most_places();
   });
 }
@@ -63,8 +61,7 @@ faro_status faro_route_plan_run(const faro_route_plan* plan, const faro_device_r
 faro_status faro_route_plan_run_in_workspace(const faro_route_plan* plan, const faro_device_route* to,
                                              void* workspace, uint64_t workspace_bytes, void* stream) {
   return guarded([&] {
-    require_argument(plan, "route keys", "plan");
-    require_argument(to, "route keys", "the arrays");
+    require_argument("route keys", {{plan, "plan"}, {to, "the arrays"}});
     const faro::DeviceRoute wanted = faro::capi::device_route_of(*to);
     const faro::Stream queue(static_cast<CUstream_st*>(stream));
     if (workspace == nullptr) return plan->route.run(wanted, queue);
@@ -75,8 +72,7 @@ faro_status faro_route_plan_run_in_workspace(const faro_route_plan* plan, const 
 faro_status faro_route_plan_send(const faro_route_plan* plan, const faro_device_route* to, uint64_t row_bytes,
                                  const void* in, void* out, void* stream) {
   return guarded([&] {
-    require_argument(plan, "route and dispatch", "plan");
-    require_argument(to, "route and dispatch", "the arrays");
+    require_argument("route and dispatch", {{plan, "plan"}, {to, "the arrays"}});
     const std::uint64_t in_bytes = faro::capi::bytes_of_rows(1, plan->rows, row_bytes);
     const std::uint64_t out_bytes = faro::capi::bytes_of_rows(1, plan->route.most_places(), row_bytes);
     plan->route.run_and_send(
@@ -87,8 +83,7 @@ faro_status faro_route_plan_send(const faro_route_plan* plan, const faro_device_
 
 faro_status faro_route_plan_workspace_bytes(const faro_route_plan* plan, uint64_t* bytes) {
   return guarded([&] {
-    require_argument(plan, "tell of a routing", "plan");
-    require_argument(bytes, "tell of a routing", "bytes");
+    require_argument("tell of a routing", {{plan, "plan"}, {bytes, "bytes"}});
     *bytes = plan->route.workspace_bytes();
   });
 }
@@ -103,8 +98,7 @@ faro_status faro_route_plan_check(const faro_route_plan* plan, void* stream) {
 faro_status faro_combine_plan_make(const faro_rows* rows, uint64_t keys_per_row, const float* weights,
                                    faro_number number, faro_sums sums, int device, faro_combine_plan** plan) {
   return guarded([&] {
-    require_argument(rows, "combine rows", "rows");
-    require_argument(plan, "combine rows", "plan");
+    require_argument("combine rows", {{rows, "rows"}, {plan, "plan"}});
     const faro::Combine of = faro::capi::combine_of(*rows, keys_per_row, weights, number, sums);
     *plan = new faro_combine_plan{
         .combine =

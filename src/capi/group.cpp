@@ -188,8 +188,7 @@ void run_group(const Group& group, const void* const* ins, void* const* outs, Wo
   const Endable endable(group.moved_bytes() / 2);
   const Stream queue(static_cast<CUstream_st*>(stream));
   if (ins == nullptr && outs == nullptr) return group.run({}, {}, workspace, queue);
-  require_argument(ins, "run a group", "ins");
-  require_argument(outs, "run a group", "outs");
+  require_argument("run a group", {{ins, "ins"}, {outs, "outs"}});
   group.run(std::span(ins, group.size()), std::span(outs, group.size()), workspace, queue);
 }
 
@@ -221,8 +220,7 @@ faro_status faro_group_run_arrays(const faro_group* group, const void* const* in
   return guarded([&] {
     const faro::Group& ready = faro::capi::ready_group(group, "run a group");
     if (ready.size() == 0) return;
-    require_argument(ins, "run a group", "ins");
-    require_argument(outs, "run a group", "outs");
+    require_argument("run a group", {{ins, "ins"}, {outs, "outs"}});
     faro::capi::run_group(ready, ins, outs, {}, stream);
   });
 }

@@ -51,8 +51,7 @@ using faro::capi::require_entries;
 
 faro_status faro_map_parse(const char* text, int rank, const uint64_t* shape, faro_map** map) {
   return guarded([&] {
-    require_argument(text, "parse a map", "text");
-    require_argument(map, "parse a map", "map");
+    require_argument("parse a map", {{text, "text"}, {map, "map"}});
     const std::size_t axes = checked_rank("parse a map", rank);
     faro::ParseOptions options;
     if (axes > 0) {
@@ -84,8 +83,7 @@ faro_status faro_map_from_axes(int rank, const uint64_t* shape, const int* order
     require_argument(map, "make a map of axes", "map");
     const std::size_t axes = checked_rank("make a map of axes", rank);
     if (axes > 0) {
-      require_argument(shape, "make a map of axes", "shape");
-      require_argument(order, "make a map of axes", "order");
+      require_argument("make a map of axes", {{shape, "shape"}, {order, "order"}});
     }
     *map = new_map(faro::Axes({shape, shape + axes}, {order, order + axes}));
   });
@@ -204,9 +202,7 @@ faro_status faro_map_matrix(const faro_map* map, int* bits, uint64_t* columns, u
   return guarded([&] {
     constexpr const char* kDoing = "take a map's matrix";
     const faro::Permutation& permutation = permutation_in(map, kDoing);
-    require_argument(bits, kDoing, "bits");
-    require_argument(columns, kDoing, "columns");
-    require_argument(complement, kDoing, "complement");
+    require_argument(kDoing, {{bits, "bits"}, {columns, "columns"}, {complement, "complement"}});
     const faro::Affine affine = faro::affine(faro::normal_form(permutation), kDoing);
     for (int j = 0; j < affine.bits(); ++j) columns[j] = affine.matrix().column(j);
     *complement = affine.complement();

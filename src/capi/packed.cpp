@@ -78,9 +78,7 @@ using faro::capi::require_argument;
 faro_status faro_packed_bytes(const faro_map* map, const char* options, uint64_t* in_bytes,
                               uint64_t* out_bytes) {
   return guarded([&] {
-    require_argument(map, kPacked, "map");
-    require_argument(in_bytes, kPacked, "in_bytes");
-    require_argument(out_bytes, kPacked, "out_bytes");
+    require_argument(kPacked, {{map, "map"}, {in_bytes, "in_bytes"}, {out_bytes, "out_bytes"}});
     const faro::PackedProblem problem = faro::capi::packed_problem(map, faro::capi::packed_request(options));
     faro::check(problem);
     const std::uint64_t elements = element_count(problem.permutation) * problem.batch;
@@ -105,8 +103,7 @@ faro_status faro_transpose_bed(const char* in, const char* out, uint64_t samples
                                const char* options) {
   return guarded([&] {
     constexpr const char* kBed = "transpose a .bed";
-    require_argument(in, kBed, "in");
-    require_argument(out, kBed, "out");
+    require_argument(kBed, {{in, "in"}, {out, "out"}});
     const faro::capi::Request request(options, kBed, {"memory_bytes", "threads", "verify"});
     faro::transpose_bed(
         in, out, {.samples = samples, .variants = variants},

@@ -21,7 +21,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "capi/plans.hpp"
@@ -208,9 +207,7 @@ using faro::capi::require_argument;
 
 faro_status faro_plan_to_bytes(const faro_plan* plan, void** data, uint64_t* size) {
   return guarded([&] {
-    require_argument(plan, "write a plan", "plan");
-    require_argument(data, "write a plan", "data");
-    require_argument(size, "write a plan", "size");
+    require_argument("write a plan", {{plan, "plan"}, {data, "data"}, {size, "size"}});
     const std::vector<std::byte> bytes = faro::capi::bytes_of(*plan);
     void* const copy = std::malloc(bytes.size());
     if (copy == nullptr) throw std::bad_alloc();
@@ -231,8 +228,7 @@ faro_status faro_plan_from_bytes(const void* data, uint64_t size, const faro_opt
 
 faro_status faro_plan_save(const faro_plan* plan, const char* path) {
   return guarded([&] {
-    require_argument(plan, "write a plan", "plan");
-    require_argument(path, "write a plan", "path");
+    require_argument("write a plan", {{plan, "plan"}, {path, "path"}});
     const std::vector<std::byte> bytes = faro::capi::bytes_of(*plan);
     faro::io::OutputFile file{std::filesystem::path(path)};
     file.reserve(bytes.size());

@@ -27,8 +27,7 @@ faro_status faro_plan_facts(const faro_plan* plan, int* on_gpu, int* in_place) {
   return guarded([&] {
     constexpr const char* kDoing = "tell of a plan";
     const faro_plan& made = of(plan, kDoing);
-    require_argument(on_gpu, kDoing, "on_gpu");
-    require_argument(in_place, kDoing, "in_place");
+    require_argument(kDoing, {{on_gpu, "on_gpu"}, {in_place, "in_place"}});
     const faro::capi::Step& last = made.steps.back();
     *on_gpu = last.plan.engine() == faro::Engine::cuda ? 1 : 0;
     *in_place = last.problem.placement == faro::Placement::in_place ? 1 : 0;
@@ -48,8 +47,7 @@ faro_status faro_plan_out_bytes(const faro_plan* plan, uint64_t* bytes) {
 faro_status faro_plan_out_shape(const faro_plan* plan, int* rank, uint64_t* shape) {
   return guarded([&] {
     const faro_plan& made = of(plan, "tell of a plan");
-    require_argument(rank, "tell of a plan", "rank");
-    require_argument(shape, "tell of a plan", "shape");
+    require_argument("tell of a plan", {{rank, "rank"}, {shape, "shape"}});
     std::copy(made.out_shape.begin(), made.out_shape.end(), shape);
     *rank = static_cast<int>(made.out_shape.size());
   });

@@ -53,8 +53,7 @@ const std::byte* at(const void* base, std::int64_t elements, std::uint64_t width
 void run_view(const Step& step, std::uint64_t width, const void* in, void* out, Stream stream) {
   const Plan& plan = step.plan.plan();
   if (plan.array_bytes() == 0) return;
-  require_argument(in, "run", "the input");
-  require_argument(out, "run", "the output");
+  require_argument("run", {{in, "the input"}, {out, "the output"}});
   auto* const target = const_cast<std::byte*>(at(out, step.out_first, width));
   step.plan.run(at(in, step.in_first, width), plan.in_bytes() / width, target, plan.out_bytes() / width,
                 stream);
@@ -280,8 +279,7 @@ using faro::capi::require_argument;
 faro_status faro_plan_map(const faro_map* map, uint64_t element_bytes, const faro_options* options,
                           faro_plan** plan) {
   return guarded([&] {
-    require_argument(map, kPlanning, "map");
-    require_argument(plan, kPlanning, "plan");
+    require_argument(kPlanning, {{map, "map"}, {plan, "plan"}});
     *plan = faro::capi::new_map_plan(faro::capi::problem_of(map->permutation, element_bytes, options),
                                      plan_options(options));
   });
@@ -295,8 +293,7 @@ faro_status faro_plan_text(const char* text, int rank, const uint64_t* shape, ui
 faro_status faro_plan_array(const char* text, int rank, const uint64_t* shape, const int64_t* strides,
                             uint64_t element_bytes, const faro_options* options, faro_plan** plan) {
   return guarded([&] {
-    require_argument(text, kPlanning, "text");
-    require_argument(plan, kPlanning, "plan");
+    require_argument(kPlanning, {{text, "text"}, {plan, "plan"}});
     const faro::PlanOptions planned = plan_options(options);
     const auto axes = given_shape(rank, shape);
     if (faro::is_strided_text(text)) {
@@ -356,8 +353,7 @@ faro_status faro_plan_array(const char* text, int rank, const uint64_t* shape, c
 faro_status faro_plan_view(const faro_view* view, uint64_t element_bytes, const faro_options* options,
                            faro_plan** plan) {
   return guarded([&] {
-    require_argument(view, kPlanning, "view");
-    require_argument(plan, kPlanning, "plan");
+    require_argument(kPlanning, {{view, "view"}, {plan, "plan"}});
     faro::capi::require_single_view(options);
     faro::Strided lists{
         .extents = given_shape(view->rank, view->extents), .in_strides = {}, .out_strides = {}};

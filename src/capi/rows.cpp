@@ -6,7 +6,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -268,16 +267,14 @@ faro_status faro_add(const faro_rows* rows, faro_number number, faro_sums sums, 
 faro_status faro_row_plan_take(const faro_rows* rows, const void* fill, uint64_t fill_bytes,
                                const faro_options* options, faro_row_plan** plan) {
   return guarded([&] {
-    require_argument(rows, "take rows", "rows");
-    require_argument(plan, "take rows", "plan");
+    require_argument("take rows", {{rows, "rows"}, {plan, "plan"}});
     *plan = faro::capi::new_row_plan(*rows, faro::capi::take_of(*rows, fill, fill_bytes), options);
   });
 }
 
 faro_status faro_row_plan_put(const faro_rows* rows, const faro_options* options, faro_row_plan** plan) {
   return guarded([&] {
-    require_argument(rows, "put rows", "rows");
-    require_argument(plan, "put rows", "plan");
+    require_argument("put rows", {{rows, "rows"}, {plan, "plan"}});
     *plan = faro::capi::new_row_plan(
         *rows, faro::Put{.to = faro::capi::entries_in(*rows), .rows = rows->rows}, options);
   });
@@ -286,8 +283,7 @@ faro_status faro_row_plan_put(const faro_rows* rows, const faro_options* options
 faro_status faro_row_plan_add(const faro_rows* rows, faro_number number, faro_sums sums,
                               const faro_options* options, faro_row_plan** plan) {
   return guarded([&] {
-    require_argument(rows, "add rows", "rows");
-    require_argument(plan, "add rows", "plan");
+    require_argument("add rows", {{rows, "rows"}, {plan, "plan"}});
     *plan = faro::capi::new_row_plan(*rows, faro::capi::add_of(*rows, number, sums), options);
   });
 }
@@ -344,8 +340,7 @@ faro_status faro_row_plan_run_columns(const faro_row_plan* plan, const void* ent
 
 faro_status faro_row_plan_workspace_bytes(const faro_row_plan* plan, uint64_t* bytes) {
   return guarded([&] {
-    require_argument(plan, "tell of a plan of rows", "plan");
-    require_argument(bytes, "tell of a plan of rows", "bytes");
+    require_argument("tell of a plan of rows", {{plan, "plan"}, {bytes, "bytes"}});
     const bool on_gpu = plan->rows.plan().target().engine == faro::Engine::cuda;
     *bytes = on_gpu ? plan->rows.workspace_bytes() : 0;
   });
@@ -360,8 +355,7 @@ faro_status faro_row_plan_check(const faro_row_plan* plan, void* stream) {
 
 faro_status faro_row_plan_explain(const faro_row_plan* plan, char** text) {
   return guarded([&] {
-    require_argument(plan, "explain a plan of rows", "plan");
-    require_argument(text, "explain a plan of rows", "text");
+    require_argument("explain a plan of rows", {{plan, "plan"}, {text, "text"}});
     *text = faro::capi::given_away(plan->rows.explain());
   });
 }
@@ -369,8 +363,7 @@ faro_status faro_row_plan_explain(const faro_row_plan* plan, char** text) {
 faro_status faro_route(const void* keys, uint64_t count, int key_bytes, int is_signed,
                        const faro_route_options* options, faro_routing** routing) {
   return guarded([&] {
-    require_argument(options, "route keys", "options");
-    require_argument(routing, "route keys", "routing");
+    require_argument("route keys", {{options, "options"}, {routing, "routing"}});
     auto made = std::make_unique<faro_routing>();
     made->route =
         faro::route(numbers_of(keys, count, key_bytes, is_signed), faro::capi::route_options(*options));
@@ -385,9 +378,7 @@ faro_status faro_route_get(const faro_routing* routing, faro_route_list list, co
                            uint64_t* count) {
   return guarded([&] {
     constexpr const char* kDoing = "tell of a routing";
-    require_argument(routing, kDoing, "routing");
-    require_argument(entries, kDoing, "entries");
-    require_argument(count, kDoing, "count");
+    require_argument(kDoing, {{routing, "routing"}, {entries, "entries"}, {count, "count"}});
     const faro::Route& route = routing->route;
     const std::vector<std::int64_t>* const lists[] = {&route.places, &route.inverse, &route.offsets,
                                                       &route.counts, &routing->rows};
@@ -401,9 +392,7 @@ faro_status faro_route_get(const faro_routing* routing, faro_route_list list, co
 
 faro_status faro_route_lost(const faro_routing* routing, uint64_t* dropped, uint64_t* absent) {
   return guarded([&] {
-    require_argument(routing, "tell of a routing", "routing");
-    require_argument(dropped, "tell of a routing", "dropped");
-    require_argument(absent, "tell of a routing", "absent");
+    require_argument("tell of a routing", {{routing, "routing"}, {dropped, "dropped"}, {absent, "absent"}});
     *dropped = routing->route.dropped;
     *absent = routing->route.absent;
   });

@@ -19,8 +19,7 @@ namespace {
 constexpr const char* kTakeSegments = "take segments";
 
 Segments segments_of(const faro_rows* offsets, const faro_rows* from, std::uint64_t element_bytes) {
-  require_argument(offsets, kTakeSegments, "offsets");
-  require_argument(from, kTakeSegments, "from");
+  require_argument(kTakeSegments, {{offsets, "offsets"}, {from, "from"}});
   return {.offsets = entries_in(*offsets), .element_bytes = element_bytes};
 }
 
@@ -73,8 +72,7 @@ void faro_segments_plan_destroy(faro_segments_plan* plan) { delete plan; }
 
 faro_status faro_segments_plan_elements(const faro_segments_plan* plan, uint64_t* elements) {
   return guarded([&] {
-    require_argument(plan, kTakeSegments, "plan");
-    require_argument(elements, kTakeSegments, "elements");
+    require_argument(kTakeSegments, {{plan, "plan"}, {elements, "elements"}});
     *elements = plan->segments.elements();
   });
 }
@@ -103,8 +101,7 @@ faro_status faro_segments_plan_run(const faro_segments_plan* plan, const void* i
 
 faro_status faro_segments_plan_workspace_bytes(const faro_segments_plan* plan, uint64_t* bytes) {
   return guarded([&] {
-    require_argument(plan, kTakeSegments, "plan");
-    require_argument(bytes, kTakeSegments, "bytes");
+    require_argument(kTakeSegments, {{plan, "plan"}, {bytes, "bytes"}});
     *bytes = plan->segments.workspace_bytes();
   });
 }

@@ -199,8 +199,7 @@ faro_status faro_shard_plan_text(const char* text, int axes, const uint64_t* sha
                                  int ranks, int rank, const char* cut_in, const char* cut_out,
                                  faro_shard_plan** plan) {
   return guarded([&] {
-    require_argument(text, kPlanShards, "text");
-    require_argument(plan, kPlanShards, "plan");
+    require_argument(kPlanShards, {{text, "text"}, {plan, "plan"}});
     const std::size_t count = faro::capi::checked_rank(kPlanShards, axes);
     if (count > 0) require_argument(shape, kPlanShards, "shape");
     faro::ParseOptions options;
@@ -218,8 +217,7 @@ faro_status faro_shard_plan_text(const char* text, int axes, const uint64_t* sha
 faro_status faro_shard_plan_map(const faro_map* map, uint64_t element_bytes, int ranks, int rank,
                                 const char* cut_in, const char* cut_out, faro_shard_plan** plan) {
   return guarded([&] {
-    require_argument(map, kPlanShards, "map");
-    require_argument(plan, kPlanShards, "plan");
+    require_argument(kPlanShards, {{map, "map"}, {plan, "plan"}});
     *plan =
         new faro_shard_plan(faro::ShardPlan({.permutation = map->permutation,
                                              .element_bytes = element_bytes,
@@ -231,9 +229,7 @@ void faro_shard_plan_destroy(faro_shard_plan* plan) { delete plan; }
 
 faro_status faro_shard_plan_bytes(const faro_shard_plan* plan, uint64_t* in_bytes, uint64_t* out_bytes) {
   return guarded([&] {
-    require_argument(plan, kPlanShards, "plan");
-    require_argument(in_bytes, kPlanShards, "in_bytes");
-    require_argument(out_bytes, kPlanShards, "out_bytes");
+    require_argument(kPlanShards, {{plan, "plan"}, {in_bytes, "in_bytes"}, {out_bytes, "out_bytes"}});
     *in_bytes = plan->plan.in_bytes();
     *out_bytes = plan->plan.out_bytes();
   });
@@ -242,9 +238,7 @@ faro_status faro_shard_plan_bytes(const faro_shard_plan* plan, uint64_t* in_byte
 faro_status faro_shard_plan_messages(const faro_shard_plan* plan, int received,
                                      const faro_shard_message** messages, uint64_t* count) {
   return guarded([&] {
-    require_argument(plan, kPlanShards, "plan");
-    require_argument(messages, kPlanShards, "messages");
-    require_argument(count, kPlanShards, "count");
+    require_argument(kPlanShards, {{plan, "plan"}, {messages, "messages"}, {count, "count"}});
     const auto& asked = received != 0 ? plan->receives : plan->sends;
     *messages = asked.data();
     *count = asked.size();
@@ -254,8 +248,7 @@ faro_status faro_shard_plan_messages(const faro_shard_plan* plan, int received,
 faro_status faro_shard_plan_pass(const faro_shard_plan* plan, int unpack, const faro_options* options,
                                  faro_plan** pass) {
   return guarded([&] {
-    require_argument(plan, kPlanShards, "plan");
-    require_argument(pass, kPlanShards, "pass");
+    require_argument(kPlanShards, {{plan, "plan"}, {pass, "pass"}});
     const faro::PlanOptions planned = faro::capi::plan_options(options);
     const bool is_empty = (unpack != 0 ? plan->plan.out_elements() : plan->plan.in_elements()) == 0;
     *pass = is_empty || faro::capi::pass_of(*plan, unpack).is_nothing()
@@ -266,8 +259,7 @@ faro_status faro_shard_plan_pass(const faro_shard_plan* plan, int unpack, const 
 
 faro_status faro_shard_plan_pass_map(const faro_shard_plan* plan, int unpack, faro_map** map) {
   return guarded([&] {
-    require_argument(plan, kPlanShards, "plan");
-    require_argument(map, kPlanShards, "map");
+    require_argument(kPlanShards, {{plan, "plan"}, {map, "map"}});
     const faro::ShardPass& pass = faro::capi::pass_of(*plan, unpack);
     if (!pass.permutation && !pass.is_nothing()) {
       faro::fail(faro::ErrorCode::unsupported, kPlanShards, "a pass of boxes",
@@ -279,16 +271,14 @@ faro_status faro_shard_plan_pass_map(const faro_shard_plan* plan, int unpack, fa
 
 faro_status faro_shard_plan_explain(const faro_shard_plan* plan, char** text) {
   return guarded([&] {
-    require_argument(plan, kPlanShards, "plan");
-    require_argument(text, kPlanShards, "text");
+    require_argument(kPlanShards, {{plan, "plan"}, {text, "text"}});
     *text = given_away(plan->plan.explain());
   });
 }
 
 faro_status faro_shard_plan_explain_json(const faro_shard_plan* plan, char** json) {
   return guarded([&] {
-    require_argument(plan, kPlanShards, "plan");
-    require_argument(json, kPlanShards, "json");
+    require_argument(kPlanShards, {{plan, "plan"}, {json, "json"}});
     *json = given_away(plan->plan.explain_json());
   });
 }
@@ -296,8 +286,7 @@ faro_status faro_shard_plan_explain_json(const faro_shard_plan* plan, char** jso
 faro_status faro_communicator_nccl(const faro_words* words, int device, double seconds,
                                    faro_communicator** communicator) {
   return guarded([&] {
-    require_argument(words, kMakeRanks, "words");
-    require_argument(communicator, kMakeRanks, "communicator");
+    require_argument(kMakeRanks, {{words, "words"}, {communicator, "communicator"}});
     faro::capi::check_words(*words);
     if (!(seconds >= 0) || seconds > 1e6) {
       fail(faro::ErrorCode::value, kMakeRanks, "a time limit of " + std::to_string(seconds) + " s",
@@ -316,9 +305,7 @@ faro_status faro_sharded_plan_create(const faro_shard_plan* plan, faro_communica
                                      const faro_options* options, int without_stores,
                                      faro_sharded_plan** sharded) {
   return guarded([&] {
-    require_argument(plan, kShardedPlan, "plan");
-    require_argument(communicator, kShardedPlan, "communicator");
-    require_argument(sharded, kShardedPlan, "sharded");
+    require_argument(kShardedPlan, {{plan, "plan"}, {communicator, "communicator"}, {sharded, "sharded"}});
     *sharded = new faro_sharded_plan{faro::ShardedPlan(plan->plan, communicator->ranks,
                                                        faro::capi::local_options(options),
                                                        faro::capi::ways_of(options, without_stores))};
@@ -360,8 +347,7 @@ faro_status faro_sharded_plan_wait(faro_sharded_plan* sharded, void* stream) {
 
 faro_status faro_sharded_plan_explain(const faro_sharded_plan* sharded, char** text) {
   return guarded([&] {
-    require_argument(sharded, kShardedPlan, "sharded");
-    require_argument(text, kShardedPlan, "text");
+    require_argument(kShardedPlan, {{sharded, "sharded"}, {text, "text"}});
     *text = given_away(sharded->plan.explain());
   });
 }
@@ -370,10 +356,9 @@ faro_status faro_sharded_arithmetic_create(const faro_shard_plan* plan, const fa
                                            faro_communicator* communicator, const faro_options* options,
                                            int without_stores, faro_sharded_arithmetic** sharded) {
   return guarded([&] {
-    require_argument(plan, kShardedArithmetic, "plan");
-    require_argument(arithmetic, kShardedArithmetic, "arithmetic");
-    require_argument(communicator, kShardedArithmetic, "communicator");
-    require_argument(sharded, kShardedArithmetic, "sharded");
+    require_argument(
+        kShardedArithmetic,
+        {{plan, "plan"}, {arithmetic, "arithmetic"}, {communicator, "communicator"}, {sharded, "sharded"}});
     const faro::Arithmetic made = faro::capi::arithmetic_in(*arithmetic);
     faro::capi::require_dense_addend(*arithmetic);
     *sharded = new faro_sharded_arithmetic{
@@ -389,9 +374,8 @@ void faro_sharded_arithmetic_destroy(faro_sharded_arithmetic* sharded) { delete 
 faro_status faro_sharded_arithmetic_counts(const faro_sharded_arithmetic* sharded, uint64_t* in_count,
                                            uint64_t* out_count) {
   return guarded([&] {
-    require_argument(sharded, kShardedArithmetic, "sharded");
-    require_argument(in_count, kShardedArithmetic, "in_count");
-    require_argument(out_count, kShardedArithmetic, "out_count");
+    require_argument(kShardedArithmetic,
+                     {{sharded, "sharded"}, {in_count, "in_count"}, {out_count, "out_count"}});
     *in_count = sharded->plan.plan().in_elements();
     *out_count = sharded->plan.plan().out_elements();
   });
@@ -417,8 +401,7 @@ faro_status faro_sharded_arithmetic_wait(faro_sharded_arithmetic* sharded, void*
 
 faro_status faro_sharded_arithmetic_explain(const faro_sharded_arithmetic* sharded, char** text) {
   return guarded([&] {
-    require_argument(sharded, kShardedArithmetic, "sharded");
-    require_argument(text, kShardedArithmetic, "text");
+    require_argument(kShardedArithmetic, {{sharded, "sharded"}, {text, "text"}});
     *text = given_away(sharded->plan.explain());
   });
 }

@@ -115,6 +115,10 @@ void require_argument(const void* argument, const char* operation, const char* n
   fail(ErrorCode::value, operation, std::string("a null pointer as ") + name, "an address");
 }
 
+void require_argument(const char* operation, std::initializer_list<GivenArgument> arguments) {
+  for (const auto& [address, name] : arguments) require_argument(address, operation, name);
+}
+
 char* given_away(const std::string& text) {
   auto* const copy = static_cast<char*>(std::malloc(text.size() + 1));
   if (copy == nullptr) throw std::bad_alloc();

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,6 +36,11 @@ faro_status guarded(Body&& body) noexcept {
 
 /// Errors: ErrorCode::value naming the argument where it is null.
 void require_argument(const void* argument, const char* operation, const char* name);
+struct GivenArgument {
+  const void* address;
+  const char* name;
+};
+void require_argument(const char* operation, std::initializer_list<GivenArgument> arguments);
 
 /// Errors: ErrorCode::value for options that this version does not know.
 template <std::size_t count>

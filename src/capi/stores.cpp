@@ -140,8 +140,7 @@ using faro::capi::require_argument;
 
 faro_status faro_store_arrays(const char* path, char** json) {
   return guarded([&] {
-    require_argument(path, "read a store", "path");
-    require_argument(json, "read a store", "json");
+    require_argument("read a store", {{path, "path"}, {json, "json"}});
     Json list = Json::array();
     for (const faro::store::ArrayFacts& array : faro::store::arrays(path))
       list.push_back(faro::capi::store_json(array));

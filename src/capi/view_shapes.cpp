@@ -1,7 +1,5 @@
 #include "capi/view_shapes.hpp"
 
-#include <algorithm>
-
 #include "capi/status.hpp"
 #include "faro/error.hpp"
 #include "faro/permutation/indexed.hpp"

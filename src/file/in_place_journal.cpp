@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "faro/error.hpp"
 #include "file/checksums.hpp"

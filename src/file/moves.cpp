@@ -7,7 +7,6 @@
 #include <bit>
 #include <chrono>
 #include <cstring>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>

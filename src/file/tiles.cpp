@@ -1,7 +1,6 @@
 #include "file/tiles.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "faro/error.hpp"
 #include "rounding.hpp"

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <utility>
 #include <vector>

@@ -1,8 +1,6 @@
 #include "packed/any_elements.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
 #include <vector>
 
 #include "engines/cpu/team.hpp"

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <memory>
 #include <span>
-#include <utility>
 
 #include "engines/cpu/copy_kernel.hpp"
 #include "engines/cpu/team.hpp"

@@ -1,5 +1,4 @@
 #include <atomic>
-#include <vector>
 
 #include "faro/packed.hpp"
 #include "faro/threads.hpp"

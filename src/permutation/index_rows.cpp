@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <string>
-#include <utility>
 
 #include "faro/error.hpp"
 #include "faro/permutation/take.hpp"

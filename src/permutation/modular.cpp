@@ -1,9 +1,7 @@
 #include "faro/permutation/modular.hpp"
 
-#include <algorithm>
 #include <numeric>
 #include <string>
-#include <utility>
 
 #include "faro/error.hpp"
 #include "permutation/modular_arithmetic.hpp"

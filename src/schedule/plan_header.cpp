@@ -2,7 +2,6 @@
 #include <bit>
 #include <cstring>
 #include <limits>
-#include <type_traits>
 
 #include "faro/error.hpp"
 #include "schedule/host_entries.hpp"

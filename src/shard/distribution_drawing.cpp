@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "drawing/svg_canvas.hpp"
 #include "faro/distribution.hpp"

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "faro/engines/cuda.hpp"

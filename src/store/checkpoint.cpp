@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
-#include <numeric>
 #include <set>
 #include <utility>
 

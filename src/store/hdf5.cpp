@@ -13,8 +13,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdlib>
 #include <mutex>
 #include <utility>
 

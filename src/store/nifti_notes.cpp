@@ -1,7 +1,6 @@
 #include "store/nifti_notes.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace faro::store {
 namespace {

@@ -1,7 +1,6 @@
 #include "store/regions.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>

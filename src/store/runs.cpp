@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "faro/error.hpp"

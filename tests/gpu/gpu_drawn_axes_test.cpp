@@ -12,7 +12,6 @@
 #include <optional>
 #include <random>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "faro/engines/cuda_measure.hpp"

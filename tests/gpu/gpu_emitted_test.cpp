@@ -1,5 +1,6 @@
 // Emitted kernels on a GPU, compiled at run time: every rung against the oracle, maps against the same
-// arithmetic on the host, and the compiler's modules. tests/emitted_executor_test.cpp has what needs no GPU.
+// arithmetic on the host, and the compiler's modules. tests/emit/emitted_executor_test.cpp has what needs no
+// GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>

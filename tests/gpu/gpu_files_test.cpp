@@ -1,9 +1,7 @@
 // Files larger than the budget whose tiles a GPU permutes, against the obvious loop on the host.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <string>
 
 #include "faro/faro.hpp"

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <numeric>
 #include <random>
-#include <string>
 #include <vector>
 
 #include "engines/cuda_index.hpp"

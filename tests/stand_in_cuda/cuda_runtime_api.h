@@ -1,4 +1,4 @@
-// A stand-in for the part of CUDA's runtime that launches kernels: tests/cuda_*program*_test.cpp include it
+// A stand-in for the part of CUDA's runtime that launches kernels: tests/engines/cuda/cuda_*program*_test.cpp include it
 // in place of the real one. A kernel is a host function that runs a whole grid, or a value that does, by its
 // address; streams are ignored. A launch that takes more shared memory than its kernel was allowed fails, as
 // on a device.

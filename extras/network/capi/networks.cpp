@@ -14,8 +14,7 @@ namespace {
 
 network::Executable compiled(const char* program, int bits, const char* element, std::uint64_t batch,
                              const PlanOptions& options) {
-  require_argument(program, "compile a network", "program");
-  require_argument(element, "compile a network", "element");
+  require_argument("compile a network", {{program, "program"}, {element, "element"}});
   network::Problem problem{.program = network::parse_program(program, bits),
                            .element = network::parse_element_type(element),
                            .batch = batch};
@@ -73,8 +72,7 @@ faro_status faro_network_plan_run(const faro_network_plan* plan, const void* in,
 
 faro_status faro_network_plan_explain(const faro_network_plan* plan, char** text) {
   return guarded([&] {
-    require_argument(plan, "explain a network", "plan");
-    require_argument(text, "explain a network", "text");
+    require_argument("explain a network", {{plan, "plan"}, {text, "text"}});
     *text = faro::capi::given_away(plan->network.explain());
   });
 }

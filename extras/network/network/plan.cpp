@@ -1,7 +1,6 @@
 #include "faro/network/plan.hpp"
 
 #include <string>
-#include <utility>
 
 #include "faro/error.hpp"
 #include "faro/f2/matrix.hpp"

@@ -14,7 +14,6 @@
 #include <numbers>
 #include <optional>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "disjoint.hpp"

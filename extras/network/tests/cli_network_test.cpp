@@ -326,13 +326,7 @@ TEST_F(CliNetwork, RefusesOnOneLineAndWritesNothing) {
   write("odd.npy", "'<u4'", {48}, random_keys(48));
   write("cube.npy", "'<u4'", {4, 4, 4}, random_keys(64));
   write("big.npy", "'>u4'", {64}, random_keys(64));
-  const auto before = files();
-  struct Case {
-    std::string arguments;
-    int status;
-    std::string part;
-  };
-  const std::vector<Case> table{
+  const std::vector<Refused> table{
       {"explain", 2, "no program"},
       {"explain sort", 2, "--bits"},
       {"explian sort --bits 4", 2, "did you mean `explain`?"},
@@ -368,16 +362,7 @@ TEST_F(CliNetwork, RefusesOnOneLineAndWritesNothing) {
       {"run 'each(conjugate)' keys.npy out.npy", 2, "each(conjugate): got elements of type u32"},
       {"run 'pairs(negate)' keys.npy out.npy", 2, "pairs(negate)"},
   };
-  for (const Case& c : table) {
-    SCOPED_TRACE("faro network " + c.arguments);
-    const Result result = run("network " + c.arguments);
-    EXPECT_EQ(result.status, c.status) << result.err;
-    EXPECT_EQ(result.out, "");
-    EXPECT_EQ(lines_of(result.err), 1) << result.err;
-    EXPECT_TRUE(result.err.starts_with("faro: ")) << result.err;
-    EXPECT_NE(result.err.find(c.part), std::string::npos) << result.err;
-    EXPECT_TRUE(files() == before);
-  }
+  for (const Refused& c : table) expect_refused("network " + c.arguments, c.status, c.part);
 }
 
 }  // namespace cli_network_test

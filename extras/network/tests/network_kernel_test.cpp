@@ -2,7 +2,6 @@
 // conflicts, every sector once each way.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstring>
 #include <random>
 #include <vector>

@@ -18,6 +18,7 @@
 #include "network/kernel_source.hpp"
 #include "network/launches.hpp"
 #include "network/prediction.hpp"
+#include "refusal.hpp"
 
 namespace faro::network {
 namespace network_launches_test {
@@ -291,12 +292,7 @@ TEST(NetworkLaunches, AChangeOfOperatorIsALaunch) {
 
 TEST(NetworkLaunches, Refusals) {
   const auto code_of = [](const Problem& problem, const Sizes& sizes) {
-    try {
-      static_cast<void>(make_launches(Plan(problem, sizes, Engine::cuda)));
-    } catch (const Error& error) {
-      return error.code();
-    }
-    return ErrorCode::internal;
+    return test::code_of([&] { static_cast<void>(make_launches(Plan(problem, sizes, Engine::cuda))); });
   };
   EXPECT_EQ(code_of({sort(20), {Scalar::u32}, 1}, {18, 8}), ErrorCode::unsupported);
   EXPECT_EQ(code_of({sort(20), {Scalar::u32}, 1}, {14, 2}), ErrorCode::unsupported);

@@ -2,7 +2,6 @@
 // Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>

@@ -3,7 +3,6 @@
 // Sanitized: never, the same few lines, tables or texts.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>

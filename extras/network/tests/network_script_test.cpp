@@ -1,8 +1,6 @@
 // Users' operators by their text: the same statements here as C++, on every type, and what is refused.
 #include <gmock/gmock.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 

@@ -4,8 +4,7 @@
 
 faro_status faro_simulate(const char* request, char** json) {
   return faro::capi::guarded([&] {
-    faro::capi::require_argument(json, "simulate", "json");
-    faro::capi::require_argument(request, "simulate", "request");
+    faro::capi::require_argument("simulate", {{json, "json"}, {request, "request"}});
     const auto simulated = faro::capi::simulate_asked(request);
     *json = faro::capi::given_away(faro::capi::simulation_json(simulated.result, simulated.asked)
                                        .dump(2, ' ', false, faro::capi::Json::error_handler_t::replace));

@@ -1,7 +1,6 @@
 // Table II of the offline permutation paper: five permutations of 1024 elements in shared memory.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <span>
 #include <vector>

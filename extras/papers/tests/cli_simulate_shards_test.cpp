@@ -12,20 +12,10 @@
 namespace faro {
 namespace cli_simulate_shards_test {
 
-using ::testing::HasSubstr;
 using testing::Json;
 using testing::Result;
 
-class CliSimulateShards : public testing::CommandTest {
- protected:
-  // One line on standard error that has `text` in it.
-  void expect_refused(const std::string& arguments, int status, const std::string& text) const {
-    const Result result = run(arguments);
-    EXPECT_EQ(result.status, status) << arguments;
-    EXPECT_THAT(result.err, HasSubstr(text)) << arguments;
-    EXPECT_EQ(testing::lines_of(result.err), 1) << result.err;
-  }
-};
+class CliSimulateShards : public testing::CommandTest {};
 
 TEST_F(CliSimulateShards, KeysAreDocumented) {
   const Result result = run("simulate shards --spec 'gray(20)' --ranks 8,64 --topology islands --json");

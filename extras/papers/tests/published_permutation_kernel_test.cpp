@@ -12,6 +12,7 @@
 #include "faro/machine/counting_memory.hpp"
 #include "kernels/shared_permutation.hpp"
 #include "kernels/shared_permutation_params.hpp"
+#include "refusal.hpp"
 #include "shared_schedule_support.hpp"
 
 namespace faro::kernels {
@@ -105,14 +106,10 @@ TEST(PublishedKernel, OtherShapes) {
 }
 
 TEST(PublishedKernel, RefusesWhatItsListsCannotSay) {
-  const auto refusal = [](const List& list, PermuteWay way) -> std::string {
-    try {
-      permutation_lists(list, way);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::value);
-      return error.what();
-    }
-    return "accepted";
+  const auto refusal = [](const List& list, PermuteWay way) {
+    const Error error = test::refusal([&] { permutation_lists(list, way); });
+    EXPECT_EQ(error.code(), ErrorCode::value);
+    return std::string(error.what());
   };
   EXPECT_THAT(refusal({0, 0}, PermuteWay::copy), ::testing::HasSubstr("0 at place 1"));
   EXPECT_THAT(refusal(random_list(33, 1), PermuteWay::conflict_free), ::testing::HasSubstr("multiple of 32"));

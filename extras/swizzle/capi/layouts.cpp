@@ -63,18 +63,14 @@ using faro::capi::require_argument;
 
 faro_status faro_layout_convert(const char* from, const char* to, const char* options, char** json) {
   return guarded([&] {
-    require_argument(from, "layout convert", "from");
-    require_argument(to, "layout convert", "to");
-    require_argument(json, "layout convert", "json");
+    require_argument("layout convert", {{from, "from"}, {to, "to"}, {json, "json"}});
     *json = given_away(faro::capi::conversion_text(from, to, options));
   });
 }
 
 faro_status faro_layout_check(const char* layout, const char* indices, uint64_t element_bits, char** json) {
   return guarded([&] {
-    require_argument(layout, "layout check", "layout");
-    require_argument(indices, "layout check", "indices");
-    require_argument(json, "layout check", "json");
+    require_argument("layout check", {{layout, "layout"}, {indices, "indices"}, {json, "json"}});
     try {
       *json = given_away(faro::capi::check_text(layout, indices, element_bits));
     } catch (const nlohmann::json::exception&) {

@@ -1,7 +1,6 @@
 // Specifications and sketches as JSON, which sketch_json.cpp reads.
 #include <map>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <variant>
 

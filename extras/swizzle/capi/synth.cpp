@@ -1,5 +1,4 @@
 // faro_synth(): the search for swizzles, for other languages.
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -104,8 +103,7 @@ faro_status faro_synth(const char* request, int (*keep_on)(void*), void* context
   using faro::ErrorCode;
   using faro::fail;
   return faro::capi::guarded([&] {
-    faro::capi::require_argument(request, "synth", "request");
-    faro::capi::require_argument(json, "synth", "json");
+    faro::capi::require_argument("synth", {{request, "request"}, {json, "json"}});
     try {
       *json =
           faro::capi::given_away(faro::capi::synth_text(faro::capi::Json::parse(request), keep_on, context));

@@ -6,7 +6,6 @@
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "faro/error.hpp"

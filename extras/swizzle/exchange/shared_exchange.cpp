@@ -14,7 +14,6 @@
 #include "exchange/shared_exchange.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <tuple>
 
 #include "exchange/shared_access.hpp"

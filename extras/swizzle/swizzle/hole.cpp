@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <string>
-#include <utility>
 
 #include "faro/error.hpp"
 

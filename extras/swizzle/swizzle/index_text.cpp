@@ -1,6 +1,5 @@
 #include <cstddef>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "faro/error.hpp"

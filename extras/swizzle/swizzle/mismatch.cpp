@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <functional>
-#include <utility>
 #include <variant>
 
 #include "faro/error.hpp"

@@ -1,9 +1,7 @@
 // What the parameters of a function say: its values, its expression, its text.
-#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <string>
-#include <utility>
 
 #include "faro/error.hpp"
 #include "faro/swizzle/hole.hpp"

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <utility>
 
 #include "faro/error.hpp"
 #include "faro/swizzle/program.hpp"

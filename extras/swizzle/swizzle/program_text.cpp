@@ -1,5 +1,3 @@
-#include <type_traits>
-#include <utility>
 
 #include "faro/swizzle/program.hpp"
 #include "swizzle/statements.hpp"

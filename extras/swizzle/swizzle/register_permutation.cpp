@@ -1,7 +1,6 @@
 #include "swizzle/register_permutation.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <utility>
 

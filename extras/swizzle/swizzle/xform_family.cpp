@@ -2,7 +2,6 @@
 #include <cstdlib>
 #include <map>
 #include <string>
-#include <utility>
 
 #include "swizzle/arithmetic.hpp"
 #include "swizzle/function_builder.hpp"

@@ -274,11 +274,6 @@ TEST_F(CliSynth, WhatCannotBeWrittenIsRefusedBeforeTheSearch) {
 }
 
 TEST_F(CliSynth, WhatNoSolutionCanEmitIsRefusedBeforeTheSearch) {
-  struct Refused {
-    std::string arguments;
-    int status;
-    std::string part;
-  };
   const std::vector<Refused> table{
       {"--warp 24", 3, "shuffles in a warp of 24 lanes"},
       {"--warp 64", 3, "shuffles in a warp of 64 lanes"},
@@ -286,15 +281,9 @@ TEST_F(CliSynth, WhatNoSolutionCanEmitIsRefusedBeforeTheSearch) {
       {"--element float", 2, "bit operator `^`"},
       {"--warp 8 --element float", 2, "bit operator `^`"},
   };
-  for (const Refused& refused : table) {
-    SCOPED_TRACE("faro synth poly-64 " + refused.arguments);
-    const Result result =
-        run("synth poly-64 --space extra --emit kernel.cu " + refused.arguments, "timeout 10");
-    EXPECT_EQ(result.status, refused.status) << result.err;
-    EXPECT_EQ(lines_of(result.err), 1) << result.err;
-    EXPECT_NE(result.err.find(refused.part), std::string::npos) << result.err;
-    EXPECT_TRUE(files().empty());
-  }
+  for (const Refused& refused : table)
+    expect_refused("synth poly-64 --space extra --emit kernel.cu " + refused.arguments, refused.status,
+                   refused.part, "timeout 10");
 }
 
 // Such warps have no shuffles, and these kernels need none.
@@ -317,11 +306,6 @@ TEST_F(CliSynth, AKernelReplacesAFileWholeOrNotAtAll) {
 }
 
 TEST_F(CliSynth, RefusalsAreOneLineAndWriteNothing) {
-  struct Refused {
-    std::string arguments;
-    int status;
-    std::string part;
-  };
   const std::vector<Refused> table{
       {"", 2, "no EXAMPLE"},
       {"aos-cr", 2, "did you mean `aos-crc`?"},
@@ -351,15 +335,8 @@ TEST_F(CliSynth, RefusalsAreOneLineAndWriteNothing) {
       {"conv-2d --warp 16 --space easy --emit kernel.cu", 3, "no solution in space easy"},
   };
   for (const Refused& refused : table)
-    for (const bool as_json : {false, true}) {
-      SCOPED_TRACE("faro synth " + refused.arguments);
-      const Result result = run("synth " + refused.arguments + (as_json ? " --json" : ""));
-      EXPECT_EQ(result.status, refused.status) << result.err;
-      EXPECT_EQ(lines_of(result.err), 1) << result.err;
-      EXPECT_NE(result.err.find(refused.part), std::string::npos) << result.err;
-      EXPECT_EQ(result.out.empty(), !as_json) << result.out;
-      EXPECT_TRUE(files().empty());
-    }
+    for (const std::string more : {"", " --json"})
+      expect_refused("synth " + refused.arguments + more, refused.status, refused.part);
 }
 
 // Written, it is read as the same sketch.
@@ -397,9 +374,7 @@ TEST_F(CliSynth, ChecksExpressions) {
   EXPECT_NE(outside.out.find("8 at i = 7, k = 1"), std::string::npos) << outside.out;
   for (const char* wrong : {"--check lane=i", "--check lanes=t", "--check lane", "--check 'lane=i +'",
                             "--check lane=i --emit a.cu", "--check lane=i --sketch a.sketch"}) {
-    const Result refused = run(std::string("synth stencil-1d --warp 8 ") + wrong);
-    EXPECT_EQ(refused.status, 2) << wrong;
-    EXPECT_EQ(lines_of(refused.err), 1) << refused.err;
+    expect_refused(std::string("synth stencil-1d --warp 8 ") + wrong, 2, "");
   }
 }
 

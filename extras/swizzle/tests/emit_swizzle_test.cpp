@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
-#include <iostream>
 #include <set>
 #include <sstream>
 #include <string>

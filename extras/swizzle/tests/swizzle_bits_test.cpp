@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "faro/error.hpp"

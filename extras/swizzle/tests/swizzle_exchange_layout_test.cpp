@@ -1,7 +1,6 @@
 // Layouts: the fragments that have names against the formulas that are published for them, and their texts.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <functional>
 

@@ -9,7 +9,6 @@
 #include <optional>
 #include <random>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "faro/error.hpp"

@@ -12,6 +12,7 @@
 #include "faro/error.hpp"
 #include "faro/swizzle/emission.hpp"
 #include "faro/swizzle/hole.hpp"
+#include "refusal.hpp"
 #include "swizzle/function_set.hpp"
 #include "swizzle/register_permutation.hpp"
 
@@ -185,12 +186,7 @@ TEST(SwizzleRegisterPermutation, RandomProductsAndWhatIsNone) {
 
 TEST(SwizzleRegisterPermutation, Refusals) {
   const auto code = [](std::int64_t n, std::int64_t warp, const Table& table) {
-    try {
-      factor_registers(n, warp, table);
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string("accepted");
+    return refusal_of([&] { factor_registers(n, warp, table); });
   };
   EXPECT_NE(code(2, 2, {0, 1, 2, 0}).find("register 2 for register 0 of lane 1"), std::string::npos);
   EXPECT_NE(code(2, 2, {0, 1, -1, 0}).find("register -1"), std::string::npos);

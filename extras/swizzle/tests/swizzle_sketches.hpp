@@ -60,17 +60,7 @@ inline std::vector<FunctionSet> families_of(const Program& program, Space space)
 /// Parameters in the order of publication.
 inline XformParameters xform(std::int64_t n, std::int64_t cf, std::int64_t df, std::int64_t gs, bool wrap,
                              std::int64_t cr, std::int64_t dr, std::int64_t c = 0) {
-  XformParameters p;
-  p.n = n;
-  p.cf = cf;
-  p.df = df;
-  p.gs = gs;
-  p.g = gs / df;
-  p.wrap = wrap;
-  p.cr = cr;
-  p.dr = dr;
-  p.c = c;
-  return p;
+  return {.n = n, .cf = cf, .df = df, .gs = gs, .g = gs / df, .wrap = wrap, .cr = cr, .dr = dr, .c = c};
 }
 
 }  // namespace faro::swizzle

@@ -2,7 +2,6 @@
 // for aligned arrays and for others.
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 #include "faro/error.hpp"
 #include "plan/gpu/gpu_solver.hpp"

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <iterator>
 #include <map>
-#include <numeric>
 #include <tuple>
 #include <type_traits>
 #include <utility>

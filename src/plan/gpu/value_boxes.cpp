@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
-#include <numeric>
 #include <optional>
 
 #include "faro/error.hpp"

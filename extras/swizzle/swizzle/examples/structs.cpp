@@ -23,17 +23,7 @@ Specification words_of_structs(std::int64_t S, std::int64_t W) {
 
 XformParameters published(std::int64_t n, std::int64_t cf, std::int64_t df, std::int64_t gs, bool wrap,
                           std::int64_t cr, std::int64_t dr, std::int64_t c = 0) {
-  XformParameters p;
-  p.n = n;
-  p.cf = cf;
-  p.df = df;
-  p.gs = gs;
-  p.g = gs / df;
-  p.wrap = wrap;
-  p.cr = cr;
-  p.dr = dr;
-  p.c = c;
-  return p;
+  return {.n = n, .cf = cf, .df = df, .gs = gs, .g = gs / df, .wrap = wrap, .cr = cr, .dr = dr, .c = c};
 }
 
 std::vector<KnownSolution> known_columns(const Program& p, std::int64_t S, std::int64_t W) {

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
-#include <type_traits>
 
 #include "engines/cpu/rows/row_work.hpp"
 #include "faro/error.hpp"

@@ -1,7 +1,5 @@
 #include "engines/cuda/index/index_cuda_device.hpp"
 
-#include <algorithm>
-
 #include "engines/cuda/runtime/kernel_launch.hpp"
 #include "faro/error.hpp"
 

@@ -6,9 +6,9 @@
 //     exclusive_sums(block, values, n)    3 1 4 1  -->  0 3 4 8, by all threads
 //
 // The same source runs on a GPU, where each call is an instruction or two (device_block.cuh), and in tests,
-// where threads are coroutines of the host that wait for each other (tests/block_emulator.hpp). A kernel is a
-// value: its arguments, the sizes of its launch, and operator()(block), which one thread runs. Pointers are
-// plain.
+// where threads are coroutines of the host that wait for each other (tests/support/block_emulator.hpp). A
+// kernel is a value: its arguments, the sizes of its launch, and operator()(block), which one thread runs.
+// Pointers are plain.
 #pragma once
 
 #include <concepts>

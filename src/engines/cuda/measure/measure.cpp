@@ -1,8 +1,6 @@
 // Arrays, the plain copy, the naive kernel and the clock of a device, for whoever measures.
 #include <cuda_runtime_api.h>
 
-#include <utility>
-
 #include "engines/cuda/host/availability.hpp"
 #include "engines/cuda/runtime/calls.hpp"
 #include "engines/cuda/runtime/device_arrays.hpp"

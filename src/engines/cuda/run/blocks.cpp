@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <utility>
 
 #include "engines/cuda/host/array_addresses.hpp"
 #include "engines/cuda/host/availability.hpp"

@@ -14,7 +14,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "disjoint.hpp"
@@ -141,37 +140,14 @@ struct StagedExecutor::State {
           "cudaMemcpyAsync to the host", kStage);
   }
 
-  // No buffer may be in use when the next run begins.
-  void abandon() const {
-    for (const Slot& slot : slots) slot.stream.drain();
-    static_cast<void>(cudaGetLastError());
-  }
-
-  // Piece k is scattered when the others of the slots have been queued behind it.
   void run(const std::byte* in, std::byte* out) const {
-    const std::uint64_t count = pieces.count();
-    const std::uint64_t behind = slots.size() - 1;
-    std::uint64_t written = 0;
-    try {
-      for (std::uint64_t k = 0; k < count + behind; ++k) {
-        if (k < count) {
-          const Slot& slot = slots[k % slots.size()];
+    run_in_slots(
+        slots, pieces.count(),
+        [&](std::uint64_t k, const Slot& slot) {
           gather(pieces[k], in, slot);
           queue(pieces[k], slot);
-        }
-        if (k < behind) continue;
-        const Slot& slot = slots[(k - behind) % slots.size()];
-        slot.stream.wait();
-        scatter(pieces[k - behind], out, slot);
-        ++written;
-      }
-    } catch (const Error& error) {
-      abandon();
-      throw in_part(error, written, count);
-    } catch (...) {
-      abandon();
-      throw;
-    }
+        },
+        [&](std::uint64_t k, const Slot& slot) { scatter(pieces[k], out, slot); });
   }
 };
 

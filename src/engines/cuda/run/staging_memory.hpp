@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engines/cuda/runtime/calls.hpp"
 #include "faro/error.hpp"
@@ -78,6 +79,35 @@ inline Error in_part(const Error& error, std::uint64_t written, std::uint64_t co
                                                " of " + std::to_string(count) + " pieces";
   report.remedy = report.remedy.empty() ? state : report.remedy + "; " + state;
   return Error(std::move(report));
+}
+
+/// Calls queue(piece, slot) for each piece, and finish(piece, slot) when its stream is done, which is waited
+/// for with the other slots' pieces queued behind it.
+template <typename Slot, typename Queue, typename Finish>
+void run_in_slots(const std::vector<Slot>& slots, std::uint64_t count, const Queue& queue,
+                  const Finish& finish) {
+  const std::uint64_t behind = slots.size() - 1;
+  std::uint64_t written = 0;
+  const auto abandon = [&] {  // no buffer may be in use when the next run begins
+    for (const Slot& slot : slots) slot.stream.drain();
+    static_cast<void>(cudaGetLastError());
+  };
+  try {
+    for (std::uint64_t k = 0; k < count + behind; ++k) {
+      if (k < count) queue(k, slots[k % slots.size()]);
+      if (k < behind) continue;
+      const Slot& slot = slots[(k - behind) % slots.size()];
+      slot.stream.wait();
+      finish(k - behind, slot);
+      ++written;
+    }
+  } catch (const Error& error) {
+    abandon();
+    throw in_part(error, written, count);
+  } catch (...) {
+    abandon();
+    throw;
+  }
 }
 
 }  // namespace faro::cuda

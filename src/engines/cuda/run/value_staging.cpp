@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <utility>
 #include <vector>
 
 #include "engines/cpu.hpp"
@@ -82,25 +81,11 @@ class StagedValues {
   }
 
   void run(const std::byte* in, const std::byte* addend, std::byte* out) {
-    const std::uint64_t count = pieces_.count();
-    const std::uint64_t behind = slots_.size() - 1;
-    std::uint64_t written = 0;
-    try {
-      for (std::uint64_t k = 0; k < count + behind; ++k) {
-        if (k < count) queue(k, in, addend);
-        if (k < behind) continue;
-        const ValueSlot& slot = slots_[(k - behind) % slots_.size()];
-        slot.stream.wait();
-        sweep(pieces_.piece(k - behind).scattered, slot.out.host.get(), out);
-        ++written;
-      }
-    } catch (const Error& error) {
-      abandon();
-      throw in_part(error, written, count);
-    } catch (...) {
-      abandon();
-      throw;
-    }
+    run_in_slots(
+        slots_, pieces_.count(), [&](std::uint64_t k, const ValueSlot& slot) { queue(k, slot, in, addend); },
+        [&](std::uint64_t k, const ValueSlot& slot) {
+          sweep(pieces_.piece(k).scattered, slot.out.host.get(), out);
+        });
   }
 
  private:
@@ -116,8 +101,7 @@ class StagedValues {
           "cudaMemcpyAsync to the device", kStage);
   }
 
-  void queue(std::uint64_t k, const std::byte* in, const std::byte* addend) {
-    const ValueSlot& slot = slots_[k % slots_.size()];
+  void queue(std::uint64_t k, const ValueSlot& slot, const std::byte* in, const std::byte* addend) {
     const cudaStream_t stream = slot.stream.get();
     const ValuePiece piece = pieces_.piece(k);
     const Arithmetic& of = piece.changed.arithmetic;
@@ -135,11 +119,6 @@ class StagedValues {
     check(cudaMemcpyAsync(slot.out.host.get(), slot.out.device.get(), piece.scattered.count * bytes_of(of.to),
                           cudaMemcpyDeviceToHost, stream),
           "cudaMemcpyAsync to the host", kStage);
-  }
-
-  void abandon() const {
-    for (const ValueSlot& slot : slots_) slot.stream.drain();
-    static_cast<void>(cudaGetLastError());
   }
 
   Target host_;

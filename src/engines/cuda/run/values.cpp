@@ -1,6 +1,5 @@
 #include <complex>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "engines/cpu/values/value_run.hpp"
