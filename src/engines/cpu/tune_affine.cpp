@@ -2,7 +2,6 @@
 #include "engines/cpu/tune_affine.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <limits>
 #include <utility>
@@ -105,30 +104,24 @@ class AffineContest {
       const std::uint64_t bytes = std::uint64_t{1} << bits;
       const std::uint64_t unit_bytes = bytes >> map->bits();
       const Executor engine(Plan({.permutation = *map, .element_bytes = unit_bytes}, machine));
-      const auto us = median_us([&] { engine.run(in_.data(), out_.data()); }, bytes);
+      const auto us = round_us([&] { engine.run(in_.data(), out_.data()); }, bytes);
       curve.curve.points.push_back(
           {.elements = bytes / static_cast<std::uint64_t>(curve.element_bytes), .microseconds = us});
     }
     return curve;
   }
 
-  // The median of three rounds, each long enough for the clock. Before each the arrays are copied, so that
-  // they lie where others leave them: what the caches hold is written past them more slowly.
+  // A round that is long enough for the clock. Before it the arrays are copied, so that they lie where others
+  // leave them: what the caches hold is written past them more slowly.
   template <typename Run>
-  double median_us(const Run& run, std::uint64_t bytes) const {
+  double round_us(const Run& run, std::uint64_t bytes) const {
     constexpr std::uint64_t kRoundBytes = std::uint64_t{8} << 20;
     const auto calls = static_cast<int>(std::max<std::uint64_t>(1, kRoundBytes / bytes));
-    std::array<double, 3> rounds{};
     if (calls > 1) run();
-    constexpr std::uint64_t kBeyondCaches = std::uint64_t{32} << 20;  // a copy leaves little of itself there
-    for (double& us : rounds) {
-      if (bytes <= kBeyondCaches || &us == rounds.data()) copy(in_.data(), out_.data(), bytes, 1);
-      const double begin = thread_us();
-      for (int call = 0; call < calls; ++call) run();
-      us = (thread_us() - begin) / calls;
-    }
-    std::sort(rounds.begin(), rounds.end());
-    return rounds[1];
+    copy(in_.data(), out_.data(), bytes, 1);
+    const double begin = thread_us();
+    for (int call = 0; call < calls; ++call) run();
+    return (thread_us() - begin) / calls;
   }
 
   AffineTuning tuning_;
@@ -141,8 +134,21 @@ class AffineContest {
 
 }  // namespace
 
+// The least of several rounds, seconds apart: a moment in which others take the memory spoils one of them.
 std::vector<IndexCurve> tune_affine(AffineTuning tuning, const Target& machine) {
-  return AffineContest(tuning, machine).curves();
+  constexpr int kRounds = 3;
+  AffineContest contest(tuning, machine);
+  std::vector<IndexCurve> least = contest.curves();
+  for (int round = 1; round < kRounds; ++round) {
+    const std::vector<IndexCurve> again = contest.curves();
+    for (std::size_t curve = 0; curve < least.size(); ++curve) {
+      for (std::size_t point = 0; point < least[curve].curve.points.size(); ++point) {
+        double& us = least[curve].curve.points[point].microseconds;
+        us = std::min(us, again[curve].curve.points[point].microseconds);
+      }
+    }
+  }
+  return least;
 }
 
 }  // namespace faro::cpu
