@@ -111,17 +111,25 @@ class AffineContest {
     return curve;
   }
 
-  // A round that is long enough for the clock. Before it the arrays are copied, so that they lie where others
-  // leave them: what the caches hold is written past them more slowly.
+  // The mean of a few calls after one that warms. Before each the arrays are copied, so that they lie where
+  // others leave them: what the caches hold is written past them more slowly. Small ones are called in a row.
   template <typename Run>
   double round_us(const Run& run, std::uint64_t bytes) const {
     constexpr std::uint64_t kRoundBytes = std::uint64_t{8} << 20;
-    const auto calls = static_cast<int>(std::max<std::uint64_t>(1, kRoundBytes / bytes));
-    if (calls > 1) run();
-    copy(in_.data(), out_.data(), bytes, 1);
-    const double begin = thread_us();
-    for (int call = 0; call < calls; ++call) run();
-    return (thread_us() - begin) / calls;
+    constexpr std::uint64_t kSmall = std::uint64_t{256} << 10;
+    constexpr std::uint64_t kMostCopied = 4;
+    const bool in_a_row = bytes <= kSmall;
+    const std::uint64_t calls = std::max<std::uint64_t>(1, kRoundBytes / bytes);
+    const std::uint64_t samples = in_a_row ? 1 : std::min(calls, kMostCopied);
+    run();
+    double us = 0;
+    for (std::uint64_t sample = 0; sample < samples; ++sample) {
+      copy(in_.data(), out_.data(), bytes, 1);
+      const double begin = thread_us();
+      for (std::uint64_t call = 0; call < (in_a_row ? calls : 1); ++call) run();
+      us += thread_us() - begin;
+    }
+    return us / static_cast<double>(in_a_row ? calls : samples);
   }
 
   AffineTuning tuning_;
@@ -136,7 +144,7 @@ class AffineContest {
 
 // The least of several rounds, seconds apart: a moment in which others take the memory spoils one of them.
 std::vector<IndexCurve> tune_affine(AffineTuning tuning, const Target& machine) {
-  constexpr int kRounds = 3;
+  constexpr int kRounds = 2;
   AffineContest contest(tuning, machine);
   std::vector<IndexCurve> least = contest.curves();
   for (int round = 1; round < kRounds; ++round) {
