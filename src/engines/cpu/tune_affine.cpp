@@ -48,11 +48,15 @@ class AffineContest {
                            .run_bits = static_cast<int>(crowded),
                            .curve = {}};
           add_both(made, empty, IndexKernel::tile, IndexKernel::streamed_tile, map);
-          // Past the caches no line is fetched that is written, and tiles apart take hardly longer.
+          // Past the caches no line is fetched that is written, and tiles apart take hardly longer but where
+          // lines come from many rows.
           sample.apart = true;
           empty.run_bits += detail::kApart;
           empty.kernel = IndexKernel::tile;
-          made.push_back(curve_of(std::move(empty), cached_bits(false), cached_, map));
+          made.push_back(curve_of(empty, cached_bits(false), cached_, map));
+          empty.kernel = IndexKernel::streamed_tile;
+          if (exchanged == kLineBits - unit_bits && !tuning_.brief)
+            made.push_back(curve_of(std::move(empty), {22, most_bits()}, streamed_, map));
         }
       }
     }
@@ -80,10 +84,10 @@ class AffineContest {
   // Segments are written through the caches at all sizes, since they tell how far these reach.
   std::vector<int> cached_bits(bool of_segments) const {
     if (tuning_.brief) return {20, 23};
-    return of_segments ? std::vector<int>{16, 20, 21, 22, 23, 24, 26} : std::vector<int>{16, 20, 21, 22, 23};
+    return of_segments ? std::vector<int>{16, 20, 21, 22, 23, 24, 26} : std::vector<int>{16, 20, 21, 23, 24};
   }
   std::vector<int> streamed_bits() const {
-    return tuning_.brief ? std::vector<int>{20, 24} : std::vector<int>{20, 21, 22, 23, 24, 26};
+    return tuning_.brief ? std::vector<int>{20, 24} : std::vector<int>{20, 22, 23, 24, 25, 26};
   }
 
   template <typename MapOf>
