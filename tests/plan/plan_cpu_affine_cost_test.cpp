@@ -127,8 +127,10 @@ TEST(CpuAffineCost, TilesApartTakeWhatSuchTilesTookAndThoseBetweenAPart) {
   };
   EXPECT_DOUBLE_EQ(us(maps::bit_reversal(22)), 4 * 200);
   const Affine rotated = maps::rotate_bits(22, 1);
-  curves.curves.front().chunk_bits = facts_of(rotated, 4).exchanged;
+  for (IndexCurve& each : curves.curves) each.chunk_bits = facts_of(rotated, 4).exchanged;
   EXPECT_DOUBLE_EQ(us(rotated), 4 * 100 * (1 + facts_of(rotated, 4).apart));
+  ++curves.curves.back().chunk_bits;  // of another exchange: nothing is known of tiles apart
+  EXPECT_DOUBLE_EQ(us(rotated), 4 * 100);
 }
 
 TEST(CpuAffineCost, CurvesDecideWhetherLinesAreWrittenPastTheCaches) {

@@ -59,8 +59,10 @@ void FinishRuns(RunTraffic& traffic) {
 }
 #else
 
-// What is done between squares of `lines` lines: nothing, or a part of the traffic.
+// What is done between squares of `lines` lines: nothing, or a part of the traffic. Without any, what is
+// written are lines of the output anywhere in memory, so that columns are written in stretches.
 struct NoTraffic {
+  static constexpr bool kByColumns = true;
   void Pass(std::uint64_t /*lines*/) {}
 };
 
@@ -123,6 +125,7 @@ HWY_INLINE void WriteLines(RunTraffic& traffic, std::uint64_t lines) {
 }
 
 struct WithTraffic {
+  static constexpr bool kByColumns = false;
   Traffic& traffic;
   HWY_INLINE void Pass(std::uint64_t lines) {
     WriteLines(traffic.runs, lines);
@@ -148,21 +151,27 @@ HWY_INLINE void TransposeRunSquare(const std::byte* from, const std::int64_t* ro
   }
 }
 
+constexpr std::size_t kManyRows = 16;
 // Calls turn(row, column) for rectangles that cover rows x columns, from row `first` on; those at the far
-// ends overlap those before them. Each is of about kLines lines. Requires: a rectangle's rows and columns.
+// ends overlap those before them. Each is of about kLines lines. Row by row, or column by column in strips
+// whose lines the first-level cache holds. Requires: a rectangle's rows and columns.
 template <std::size_t kRows, std::size_t kColumns, std::size_t kLines, class Between, typename Turn>
 HWY_INLINE void CoverRuns(std::uint64_t rows, std::uint64_t columns, Between& between, const Turn& turn,
                           std::uint64_t first = 0) {
-  for (std::uint64_t r = first; r < rows; r += kRows) {
-    const std::uint64_t row = r + kRows <= rows ? r : rows - kRows;
+  constexpr std::uint64_t kStrip = !Between::kByColumns ? kRows : kRows < kManyRows ? 64 : 256;
+  static_assert(kStrip % kRows == 0);
+  for (std::uint64_t strip = first; strip < rows; strip += kStrip) {
+    const std::uint64_t end = std::min(rows, strip + kStrip);
     for (std::uint64_t c = 0; c < columns; c += kColumns) {
-      turn(row, c + kColumns <= columns ? c : columns - kColumns);
-      between.Pass(kLines);
+      const std::uint64_t column = c + kColumns <= columns ? c : columns - kColumns;
+      for (std::uint64_t r = strip; r < end; r += kRows) {
+        turn(r + kRows <= rows ? r : rows - kRows, column);
+        between.Pass(kLines);
+      }
     }
   }
 }
 
-constexpr std::size_t kManyRows = 16;
 // The same of rectangles of a few lines, less than what is done between them is worth: 16 rows of a line or
 // two at a time where columns are whole lines.
 template <std::size_t kElement, std::size_t kRows, std::size_t kColumns, class Between, typename Turn>
@@ -171,7 +180,7 @@ HWY_INLINE void CoverRunsInPieces(std::uint64_t rows, std::uint64_t columns, Bet
   static_assert(kManyRows % kRows == 0);
   constexpr std::size_t kManyColumns = kLineBytes / kElement;
   std::uint64_t done = 0;
-  if (columns % kManyColumns == 0) {
+  if (!Between::kByColumns && columns % kManyColumns == 0) {
     done = rows / kManyRows * kManyRows;
     const auto many = [&](std::uint64_t row, std::uint64_t column) {
       for (std::size_t r = 0; r < kManyRows; r += kRows)
@@ -278,7 +287,7 @@ template <typename Lane, std::size_t kElement, class Between>
 HWY_INLINE void TransposeRunBlocks(const PlaneRows& from, const PlaneColumns& to, Between& between) {
   constexpr std::size_t kWideElement = 8;
   constexpr std::size_t kGroups = kLineBytes / 16;
-  if constexpr (kElement >= kWideElement) {
+  if constexpr (kElement >= kWideElement && !(kBlocks == 4 && Between::kByColumns)) {
     if (to.count * kElement >= kLineBytes)
       return TransposeRunGroups<Lane, kElement, kGroups>(from, to, between);
   }
@@ -450,7 +459,9 @@ template <typename Lane, std::size_t kElement, class Between>
 HWY_INLINE void TransposeRunsOf(const PlaneRows& from, const PlaneColumns& to, Between& between,
                                 const ShortRuns& are_short) {
 #if HWY_TARGET <= HWY_AVX3
-  if constexpr (kElement >= 4) {
+  // Wide elements are written as columns have them: lines of the input that are cut cost less than stores
+  // that are.
+  if constexpr (kElement == 4 || (kElement > 4 && !Between::kByColumns)) {
     constexpr std::size_t kSide = kLineBytes / kElement;
     if (from.count >= kSide && to.count >= kSide) return TransposeRunLines<kElement>(from, to, between);
   }

@@ -20,7 +20,8 @@ using schedule::IndexSchedule;
 
 constexpr std::uint64_t kSeed = 1;
 constexpr std::uint32_t kWindow = 1024;
-constexpr int kRounds = 3;  // of a size: a busy moment spoils one of them
+constexpr int kRounds = 3;       // of a size: a busy moment spoils one of them
+constexpr int kLargeRounds = 2;  // of calls that are long enough to be a round
 
 // Curves of other widths end earlier.
 constexpr std::uint64_t kLongestWidth = 4;
@@ -179,7 +180,7 @@ IndexCurve copy_curve(int threads, bool quick) {
   for (int bits = 14; bits <= most_bits; ++bits) {
     const std::uint64_t bytes = std::uint64_t{1} << bits;
     const std::vector<std::function<void()>> copies{[&] { copy(in.data(), out.data(), bytes, threads); }};
-    const std::vector<double> ms = quietest_medians_ms(copies, kRounds, {.budget_ms = 20});
+    const std::vector<double> ms = quietest_medians_ms(copies, kRounds, {.budget_ms = 20, .min_samples = 1});
     made.curve.points.push_back({.elements = bytes / kCopyWidth, .microseconds = ms.front() * 1e3});
   }
   return made;
@@ -197,7 +198,7 @@ IndexCurve schedule_curve(const Contest& sizes, int threads) {
     const Indexed random = Indexed::random(std::uint64_t{1} << bits, kSeed);
     const schedule::PartitionShape shape = shape_with_runs(bits, kChunkBits, kChunkBits - 8);
     double least = 0;
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < (bits > kLargestBits ? kLargeRounds : kRounds); ++round) {
       const auto begin = std::chrono::steady_clock::now();
       static_cast<void>(schedule::partition_index_schedule(random, shape, threads));
       const double us =
@@ -241,7 +242,10 @@ IndexCalibration tune(int threads, bool quick) {
                                          .curve = {}},
                                .passes = {}});
       }
-      const std::vector<double> times = quietest_medians_ms(runs, kRounds, {.budget_ms = sizes.budget_ms});
+      const bool large = bits > kLargestBits;
+      const std::vector<double> times =
+          quietest_medians_ms(runs, large ? kLargeRounds : kRounds,
+                              {.budget_ms = sizes.budget_ms, .min_samples = large ? 1 : kRounds});
       for (std::size_t i = 0; i < contestants.size(); ++i) {
         if (calibration.curves.size() == first_curve + i) calibration.curves.push_back(contestants[i].curve);
         calibration.curves[first_curve + i].curve.points.push_back(

@@ -2,7 +2,6 @@
 #include "engines/cpu/tune_affine.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <limits>
 #include <utility>
@@ -49,11 +48,15 @@ class AffineContest {
                            .run_bits = static_cast<int>(crowded),
                            .curve = {}};
           add_both(made, empty, IndexKernel::tile, IndexKernel::streamed_tile, map);
-          // Past the caches no line is fetched that is written, and tiles apart take hardly longer.
+          // Past the caches no line is fetched that is written, and tiles apart take hardly longer but where
+          // lines come from many rows.
           sample.apart = true;
           empty.run_bits += detail::kApart;
           empty.kernel = IndexKernel::tile;
-          made.push_back(curve_of(std::move(empty), cached_bits(false), cached_, map));
+          made.push_back(curve_of(empty, cached_bits(false), cached_, map));
+          empty.kernel = IndexKernel::streamed_tile;
+          if (exchanged == kLineBits - unit_bits && !tuning_.brief)
+            made.push_back(curve_of(std::move(empty), {22, most_bits()}, streamed_, map));
         }
       }
     }
@@ -81,10 +84,10 @@ class AffineContest {
   // Segments are written through the caches at all sizes, since they tell how far these reach.
   std::vector<int> cached_bits(bool of_segments) const {
     if (tuning_.brief) return {20, 23};
-    return of_segments ? std::vector<int>{16, 20, 21, 22, 23, 24, 26} : std::vector<int>{16, 20, 21, 22, 23};
+    return of_segments ? std::vector<int>{16, 20, 21, 22, 23, 24, 26} : std::vector<int>{16, 20, 21, 23, 24};
   }
   std::vector<int> streamed_bits() const {
-    return tuning_.brief ? std::vector<int>{20, 24} : std::vector<int>{20, 21, 22, 23, 24, 26};
+    return tuning_.brief ? std::vector<int>{20, 24} : std::vector<int>{20, 22, 23, 24, 25, 26};
   }
 
   template <typename MapOf>
@@ -105,30 +108,32 @@ class AffineContest {
       const std::uint64_t bytes = std::uint64_t{1} << bits;
       const std::uint64_t unit_bytes = bytes >> map->bits();
       const Executor engine(Plan({.permutation = *map, .element_bytes = unit_bytes}, machine));
-      const auto us = median_us([&] { engine.run(in_.data(), out_.data()); }, bytes);
+      const auto us = round_us([&] { engine.run(in_.data(), out_.data()); }, bytes);
       curve.curve.points.push_back(
           {.elements = bytes / static_cast<std::uint64_t>(curve.element_bytes), .microseconds = us});
     }
     return curve;
   }
 
-  // The median of three rounds, each long enough for the clock. Before each the arrays are copied, so that
-  // they lie where others leave them: what the caches hold is written past them more slowly.
+  // The mean of a few calls after one that warms. Before each the arrays are copied, so that they lie where
+  // others leave them: what the caches hold is written past them more slowly. Small ones are called in a row.
   template <typename Run>
-  double median_us(const Run& run, std::uint64_t bytes) const {
+  double round_us(const Run& run, std::uint64_t bytes) const {
     constexpr std::uint64_t kRoundBytes = std::uint64_t{8} << 20;
-    const auto calls = static_cast<int>(std::max<std::uint64_t>(1, kRoundBytes / bytes));
-    std::array<double, 3> rounds{};
-    if (calls > 1) run();
-    constexpr std::uint64_t kBeyondCaches = std::uint64_t{32} << 20;  // a copy leaves little of itself there
-    for (double& us : rounds) {
-      if (bytes <= kBeyondCaches || &us == rounds.data()) copy(in_.data(), out_.data(), bytes, 1);
+    constexpr std::uint64_t kSmall = std::uint64_t{256} << 10;
+    constexpr std::uint64_t kMostCopied = 4;
+    const bool in_a_row = bytes <= kSmall;
+    const std::uint64_t calls = std::max<std::uint64_t>(1, kRoundBytes / bytes);
+    const std::uint64_t samples = in_a_row ? 1 : std::min(calls, kMostCopied);
+    run();
+    double us = 0;
+    for (std::uint64_t sample = 0; sample < samples; ++sample) {
+      copy(in_.data(), out_.data(), bytes, 1);
       const double begin = thread_us();
-      for (int call = 0; call < calls; ++call) run();
-      us = (thread_us() - begin) / calls;
+      for (std::uint64_t call = 0; call < (in_a_row ? calls : 1); ++call) run();
+      us += thread_us() - begin;
     }
-    std::sort(rounds.begin(), rounds.end());
-    return rounds[1];
+    return us / static_cast<double>(in_a_row ? calls : samples);
   }
 
   AffineTuning tuning_;
@@ -141,8 +146,21 @@ class AffineContest {
 
 }  // namespace
 
+// The least of several rounds, seconds apart: a moment in which others take the memory spoils one of them.
 std::vector<IndexCurve> tune_affine(AffineTuning tuning, const Target& machine) {
-  return AffineContest(tuning, machine).curves();
+  constexpr int kRounds = 2;
+  AffineContest contest(tuning, machine);
+  std::vector<IndexCurve> least = contest.curves();
+  for (int round = 1; round < kRounds; ++round) {
+    const std::vector<IndexCurve> again = contest.curves();
+    for (std::size_t curve = 0; curve < least.size(); ++curve) {
+      for (std::size_t point = 0; point < least[curve].curve.points.size(); ++point) {
+        double& us = least[curve].curve.points[point].microseconds;
+        us = std::min(us, again[curve].curve.points[point].microseconds);
+      }
+    }
+  }
+  return least;
 }
 
 }  // namespace faro::cpu

@@ -54,7 +54,8 @@ HWY_INLINE void CopyEnds(const std::byte* from, std::byte* to, std::uint64_t byt
   }
 }
 
-// More than a line: whole vectors, and a last one that may overlap them.
+// More than a line: whole vectors, and a last one that may overlap them. Long ones are stored where no
+// store is cut by a line's end from the second on: that costs more than loads that are.
 HWY_INLINE void CopyLong(const std::byte* from, std::byte* to, std::uint64_t bytes) {
   const hn::CappedTag<std::uint8_t, kLineBytes> d;
   const std::uint64_t step = hn::Lanes(d);
@@ -62,7 +63,12 @@ HWY_INLINE void CopyLong(const std::byte* from, std::byte* to, std::uint64_t byt
     hn::StoreU(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from + at)), d,
                reinterpret_cast<std::uint8_t*>(to + at));
   };
+  constexpr std::uint64_t kLong = 6 * kLineBytes;
   std::uint64_t at = 0;
+  if (bytes >= kLong) {
+    move(0);
+    at = step - reinterpret_cast<std::uintptr_t>(to) % step;
+  }
   for (; at + step < bytes; at += step) move(at);
   move(bytes - step);
 }

@@ -87,10 +87,14 @@ std::optional<double> tile_us(const IndexCalibration& curves, const AffineWork& 
   const CpuTileFacts facts = tile_facts_on_cpu(work.pass, work.unit_bytes);
   const IndexKernel kernel = work.streamed ? IndexKernel::streamed_tile : IndexKernel::tile;
   const std::uint64_t units = work.pass.bytes_read / work.unit_bytes;
+  const auto nearest = [&](int run_bits) {
+    return nearest_tile(curves, kernel, static_cast<int>(work.unit_bytes), facts.exchanged, run_bits);
+  };
   const auto time = [&](Crowded crowded, int apart) -> std::optional<double> {
-    const IndexCurve* const curve = nearest_tile(curves, kernel, static_cast<int>(work.unit_bytes),
-                                                 facts.exchanged, static_cast<int>(crowded) + apart);
-    if (curve == nullptr) return std::nullopt;
+    const IndexCurve* const beside = nearest(static_cast<int>(crowded));
+    const IndexCurve* const curve = nearest(static_cast<int>(crowded) + apart);
+    // What lies apart is told beside the same exchange.
+    if (curve == nullptr || beside == nullptr || beside->chunk_bits != curve->chunk_bits) return std::nullopt;
     return time_of(*curve, units);
   };
   const auto crowded_us = [&](int apart) -> std::optional<double> {

@@ -48,7 +48,8 @@ std::optional<ChannelAxes> find_channels(const layout::CacheBox& box) {
 bool make_channels(layout::CacheBox& box, bool past_caches) {
   constexpr std::uint64_t kBoxBytes = std::uint64_t{128} << 10;
   constexpr std::uint64_t kLeastStreamed = 512;
-  constexpr std::uint64_t kLeastCached = 256;
+  constexpr std::uint64_t kLeastCached = 128;
+  constexpr std::uint64_t kLeastFewCached = 32;
   constexpr std::uint64_t kFewBytes = 4;
   const auto axes = box.is_of_long_elements() ? std::nullopt : find_channels(box);
   if (!axes) return false;
@@ -56,7 +57,7 @@ bool make_channels(layout::CacheBox& box, bool past_caches) {
   const std::uint64_t channels = box.axes[axes->channel].extent;
   // Through the caches squares in registers are faster for short rows, but where they are of few bytes.
   const bool few_bytes = channels * box.element_bytes <= kFewBytes;
-  const std::uint64_t least_cached = few_bytes ? kLineBytes : kLeastCached;
+  const std::uint64_t least_cached = few_bytes ? kLeastFewCached : kLeastCached;
   if (row * box.element_bytes < (past_caches ? kLeastStreamed : least_cached)) return false;
   // In the caches squares of eight by eight are faster, but of single bytes.
   if (channels == kMostChannels && !past_caches && box.element_bytes > 1) return false;
