@@ -451,4 +451,16 @@ std::optional<GpuKernel> quick_kernel(const AxisMap& units, std::uintptr_t in, s
   return std::visit(QuickKernelOf(), choose_quickly(units, in, out));
 }
 
+std::optional<GpuPass> searched_pass(const AxisMap& units) {
+  std::vector<GpuPass> passes;
+  const std::optional<Permutation> permutation = as_permutation(units);
+  if (const auto* const axes = permutation ? std::get_if<Axes>(&*permutation) : nullptr) {
+    passes = axes_passes({.count = axes->count(), .element_bytes = units.unit, .form = *axes});
+  } else {
+    passes.push_back(view_pass(units, units.unit));
+  }
+  if (passes.size() != 1 || passes.front().kind != PassKind::axes) return std::nullopt;
+  return std::move(passes.front());
+}
+
 }  // namespace faro::detail
