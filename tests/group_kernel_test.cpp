@@ -75,15 +75,6 @@ class Emulated {
     DirectMemory memory = memory_of(of);
     switch (launch_.family.kind) {
       case GroupFamily::Kind::boxes:
-        if (of.kind >= kernels::kGroupBoxes) {
-          return kernels::with_group_kind<kernels::kGroupWidths>(
-              of.kind - static_cast<std::uint32_t>(kernels::kGroupBoxes), [&](auto width) {
-                run_phases(kernels::kBoxThreads, [&](auto thread) {
-                  kernels::copy_group_vectors<1 << decltype(width)::value>(
-                      memory, kernels::group_params<kernels::AxesRowsParams>(params_, of), of.block, thread);
-                });
-              });
-        }
         return kernels::with_group_kind<kernels::kGroupBoxes>(of.kind, [&](auto kind) {
           constexpr kernels::BoxShape shape = kernels::kBoxShapes[decltype(kind)::value];
           const auto& p = kernels::group_params<kernels::AxesBoxParams>(params_, of);

@@ -229,9 +229,6 @@ constexpr std::size_t group_box_shapes() {
 }
 inline constexpr std::size_t kGroupBoxes = group_box_shapes();
 inline constexpr std::uint64_t kMostGroupBoxes = 2;  // of a block
-// Behind the kinds of boxes their kernel has the copies of kGroupWidths: blocks of them between those of boxes
-// keep the memory at work while boxes are bound by what is executed.
-static_assert(kBoxThreads == kGroupVectorThreads);
 
 /// A thread's part of a block's boxes: load(memory, box), and behind a barrier store(memory, box).
 template <BoxShape shape>

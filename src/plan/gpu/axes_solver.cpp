@@ -453,9 +453,11 @@ std::optional<GpuKernel> quick_kernel(const AxisMap& units, std::uintptr_t in, s
 
 std::optional<GpuPass> searched_pass(const AxisMap& units) {
   std::vector<GpuPass> passes;
-  const std::optional<Permutation> permutation = as_permutation(units);
-  if (const auto* const axes = permutation ? std::get_if<Axes>(&*permutation) : nullptr) {
-    passes = axes_passes({.count = axes->count(), .element_bytes = units.unit, .form = *axes});
+  const bool forwards = std::all_of(units.axes.begin(), units.axes.end(),
+                                    [](const StridedAxis& axis) { return axis.in > 0 && axis.shift == 0; });
+  if (forwards && whole(units)) {
+    const Axes axes(units);
+    passes = axes_passes({.count = axes.count(), .element_bytes = units.unit, .form = axes});
   } else {
     passes.push_back(view_pass(units, units.unit));
   }

@@ -299,10 +299,9 @@ class GroupTableMaker {
     // What is read in steps is at an end when rows begin to move.
     made_.params.resize(round_up(made_.params.size(), kernels::kGroupParamsBytes));
     split_tiles();
-    mix_copies();
-    // What ends soon fills up what others leave at their ends.
+    // Launches begin while those before end: blocks that are soon done come last.
     std::stable_sort(open_.begin(), open_.end(), [](const OpenLaunch& a, const OpenLaunch& b) {
-      return turn_of(a.launch.family.kind) < turn_of(b.launch.family.kind);
+      return is_soon_done(a.launch.family.kind) < is_soon_done(b.launch.family.kind);
     });
     for (OpenLaunch& open : open_) {
       std::stable_sort(
@@ -486,40 +485,8 @@ class GroupTableMaker {
     open.launch.constant.assign(begin, begin + std::size_t{first.held} * kernels::kGroupParamsBytes);
   }
 
-  static int turn_of(GroupFamily::Kind kind) {
-    using Kind = GroupFamily::Kind;
-    return kind == Kind::elements ? 2 : kind == Kind::vectors ? 1 : 0;
-  }
-
-  OpenLaunch* find_open(GroupFamily::Kind kind) {
-    const auto found = std::find_if(open_.begin(), open_.end(),
-                                    [&](const OpenLaunch& open) { return open.launch.family.kind == kind; });
-    return found == open_.end() ? nullptr : &*found;
-  }
-
-  // Copies go with boxes, where there are as many blocks of these.
-  void mix_copies() {
-    OpenLaunch* const boxes = find_open(GroupFamily::Kind::boxes);
-    OpenLaunch* const vectors = find_open(GroupFamily::Kind::vectors);
-    if (boxes == nullptr || vectors == nullptr) return;
-    const auto is_copy = [](const PlacedArray& array) { return array.first.kind >= kernels::kGroupCopies; };
-    const auto entries_of = [](const OpenLaunch& open, const auto& counts) {
-      std::uint64_t entries = 0;
-      for (const PlacedArray& array : open.arrays) entries += counts(array) ? array.entries : 0;
-      return entries;
-    };
-    const std::uint64_t copies = entries_of(*vectors, is_copy);
-    if (copies > entries_of(*boxes, [](const PlacedArray& /*box*/) { return true; })) return;
-    for (const PlacedArray& array : vectors->arrays) {
-      if (!is_copy(array)) continue;
-      boxes->arrays.push_back(array);
-      std::uint8_t& kind = boxes->arrays.back().first.kind;
-      kind = static_cast<std::uint8_t>(kernels::kGroupBoxes + (kind - kernels::kGroupCopies));
-    }
-    std::erase_if(vectors->arrays, is_copy);
-    boxes->launch.arrays = boxes->arrays.size();
-    vectors->launch.arrays = vectors->arrays.size();
-    std::erase_if(open_, [](const OpenLaunch& open) { return open.arrays.empty(); });
+  static bool is_soon_done(GroupFamily::Kind kind) {
+    return kind == GroupFamily::Kind::vectors || kind == GroupFamily::Kind::elements;
   }
 
   // Planes and stretches are of few blocks, whose parameters are not in a multiprocessor's cache.
@@ -540,18 +507,15 @@ class GroupTableMaker {
     open.launch.shared_bytes += open.launch.held_bytes;
   }
 
-  static bool is_box(const OpenLaunch& open, const PlacedArray& array) {
-    return open.launch.family.kind == GroupFamily::Kind::boxes && array.first.kind < kernels::kGroupBoxes;
-  }
-
   void write_blocks(OpenLaunch& open) const {
-    std::uint64_t boxes = 0;
-    for (const PlacedArray& array : open.arrays) boxes += is_box(open, array) ? array.entries : 0;
-    const std::uint64_t together =
-        std::clamp<std::uint64_t>(boxes / enough_blocks_, 1, kernels::kMostGroupBoxes);
     std::uint64_t all = 0;
-    for (const PlacedArray& array : open.arrays)
-      all += is_box(open, array) ? ceil_div(array.entries, together) : array.entries;
+    for (const PlacedArray& array : open.arrays) all += array.entries;
+    std::uint64_t together = 1;
+    if (open.launch.family.kind == GroupFamily::Kind::boxes) {
+      together = std::clamp<std::uint64_t>(all / enough_blocks_, 1, kernels::kMostGroupBoxes);
+      all = 0;
+      for (const PlacedArray& array : open.arrays) all += ceil_div(array.entries, together);
+    }
     constexpr std::uint64_t kMostEntries = (std::uint64_t{1} << 31) - 1;
     if (all > kMostEntries) {
       fail(ErrorCode::unsupported, "plan a group", std::to_string(all) + " blocks of one launch",
@@ -559,35 +523,14 @@ class GroupTableMaker {
     }
     open.launch.grid = ceil_div(all, open.launch.entries_of_block);
     open.launch.blocks.reserve(static_cast<std::size_t>(all));
-    std::vector<kernels::GroupBlock> copies;
     for (const PlacedArray& array : open.arrays) {
-      const bool box = is_box(open, array);
-      const bool copy = !box && open.launch.family.kind == GroupFamily::Kind::boxes;
-      const std::uint64_t step = box ? together : 1;
       kernels::GroupBlock block = array.first;
-      for (std::uint64_t entry = 0; entry < array.entries; entry += step) {
+      for (std::uint64_t entry = 0; entry < array.entries; entry += together) {
         block.block = static_cast<std::uint32_t>(array.first.block + entry);
-        block.count = static_cast<std::uint8_t>(std::min(step, array.entries - entry));
-        (copy ? copies : open.launch.blocks).push_back(block);
+        block.count = static_cast<std::uint8_t>(std::min(together, array.entries - entry));
+        open.launch.blocks.push_back(block);
       }
     }
-    if (!copies.empty()) open.launch.blocks = spread(open.launch.blocks, copies);
-  }
-
-  // The two lists as one, each as evenly as it can be.
-  static std::vector<kernels::GroupBlock> spread(const std::vector<kernels::GroupBlock>& some,
-                                                 const std::vector<kernels::GroupBlock>& others) {
-    std::vector<kernels::GroupBlock> all;
-    all.reserve(some.size() + others.size());
-    for (std::size_t i = 0, j = 0; i < some.size() || j < others.size();) {
-      const bool is_behind = i * others.size() <= j * some.size();
-      if (j == others.size() || (i < some.size() && is_behind)) {
-        all.push_back(some[i++]);
-      } else {
-        all.push_back(others[j++]);
-      }
-    }
-    return all;
   }
 
   std::uint64_t enough_blocks_;

@@ -33,15 +33,6 @@ struct GroupBoxes {
   }
 };
 
-template <std::size_t width>
-struct GroupCopies {
-  static __device__ void run(const GroupTable& table, const std::byte* params, const GroupBlock& of) {
-    TransposeMemory memory{table.in(of), table.out(of), nullptr};
-    kernels::copy_group_vectors<1 << width>(memory, kernels::group_params<kernels::AxesRowsParams>(params, of),
-                                            of.block, threadIdx.x);
-  }
-};
-
 // Params are read by a pointer that nothing is written through, so that they stay in registers.
 __global__ void __launch_bounds__(kernels::kBoxThreads, 4)
     move_group_boxes(const GroupTable table, const std::byte* __restrict__ params,
@@ -49,9 +40,6 @@ __global__ void __launch_bounds__(kernels::kBoxThreads, 4)
   extern __shared__ __align__(kernels::kMovedBytes) std::byte shared[];
   const GroupTurn turn;
   const GroupBlock of = blocks[blockIdx.x];
-  if (of.kind >= kernels::kGroupBoxes) {
-    return run_kind<GroupCopies, kernels::kGroupWidths>(of.kind - kernels::kGroupBoxes, table, params, of);
-  }
   const auto& box = kernels::group_params<kernels::AxesBoxParams>(params, of);
   const kernels::RaggedBox* __restrict__ boxes = table.boxes + of.block;
   CopyingMemory memory(table.in(of), table.out(of), shared, box.in_sectors != 0, box.out_sectors != 0);

@@ -211,7 +211,7 @@ struct BeginBuckets {
 
   static constexpr std::uint64_t kMostChunks = 64;
   static constexpr std::uint32_t kAhead = 128 / sizeof(Word);  // counts on their way
-  bool early = false;  // launched while the step before still runs
+  bool early = false;                                          // launched while the step before still runs
 
   std::uint32_t buckets = 0;
   std::uint64_t named = 0;

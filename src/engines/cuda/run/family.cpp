@@ -32,8 +32,8 @@ std::uint64_t own_unit(std::uint64_t element_bytes) {
 }
 
 // The passes of shapes that come again. A shape is planned in a microsecond or two at first, without a search
-// of boxes; when it comes again, or is to be replayed as a graph, as any other is, in a tenth of a millisecond
-// or two, which is kept.
+// of boxes; when it comes again, or is to be replayed as a graph, as any other is, in a tenth of a
+// millisecond or two, which is kept.
 class KeptShapes {
  public:
   using Pass = std::shared_ptr<const faro::detail::GpuPass>;
@@ -43,8 +43,8 @@ class KeptShapes {
   Pass find(const faro::detail::AxisMap& units, const AtOnce& at_once) {
     {
       const std::lock_guard lock(mutex_);
-      const auto found = std::find_if(kept_.begin(), kept_.end(),
-                                      [&](const Kept& kept) { return kept.units == units; });
+      const auto found =
+          std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.units == units; });
       if (found != kept_.end() && found->is_planned) return found->pass;
       if (found == kept_.end() && !at_once()) {
         keep({.units = units});
@@ -52,7 +52,7 @@ class KeptShapes {
       }
     }
     Kept made{.units = units, .is_planned = true};
-    if (auto pass = faro::detail::searched_pass(units))
+    if (auto pass = is_as_quick(units) ? std::nullopt : faro::detail::searched_pass(units))
       made.pass = std::make_shared<const faro::detail::GpuPass>(*std::move(pass));
     const std::lock_guard lock(mutex_);
     keep(made);
@@ -67,10 +67,17 @@ class KeptShapes {
   };
   static constexpr std::size_t kMost = 64;
 
+  // Rows that stay and elements are a plan's without a search.
+  static bool is_as_quick(const faro::detail::AxisMap& units) {
+    const auto kernel = faro::detail::quick_kernel(units, 0, 0);
+    return kernel && (std::holds_alternative<faro::detail::ViewRowsKernel>(kernel->id) ||
+                      std::holds_alternative<faro::detail::AxesElementsKernel>(kernel->id));
+  }
+
   // In place of the same shape, or of the one that came first.
   void keep(Kept made) {
-    auto at = std::find_if(kept_.begin(), kept_.end(),
-                           [&](const Kept& kept) { return kept.units == made.units; });
+    auto at =
+        std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.units == made.units; });
     if (at == kept_.end() && kept_.size() < kMost) at = kept_.insert(at, Kept{});
     if (at == kept_.end()) at = kept_.begin() + static_cast<std::ptrdiff_t>(next_++ % kMost);
     *at = std::move(made);
