@@ -36,7 +36,6 @@ struct DispatchRows {
   RowParts<kThreads> parts;
   const std::byte* in = nullptr;
   std::byte* out = nullptr;
-  bool early = false;  // launched while the step before, which lists places, still runs
 
   constexpr std::uint64_t in_rows() const { return places.count / keys_per_row; }
   constexpr std::uint64_t sending_blocks() const { return parts.blocks(in_rows()); }

@@ -4,7 +4,6 @@
 #include <cstddef>
 
 #include "engines/cuda/kernels/device_block.cuh"
-#include "engines/cuda/kernels/device_memory.cuh"
 #include "engines/cuda/kernels/least_blocks.cuh"
 #include "engines/cuda/kernels/value_kernels.hpp"
 
@@ -15,7 +14,6 @@ __global__ void __launch_bounds__(Kernel::kThreads, least_blocks(Kernel::kMinBlo
     run_value_kernel(const __grid_constant__ Kernel kernel) {
   extern __shared__ __align__(16) std::byte value_kernel_shared[];
   DeviceBlock block(value_kernel_shared);
-  if constexpr (requires { kernel.early; }) wait_for_kernel_before();
   kernel(block);
 }
 

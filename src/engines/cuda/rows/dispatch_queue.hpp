@@ -16,7 +16,6 @@ struct DispatchWork {
   std::uint64_t row_bytes = 1;
   const void* in = nullptr;
   void* out = nullptr;
-  bool early = false;  // of DispatchRows
 };
 
 template <typename Queue>
@@ -30,7 +29,6 @@ void dispatch_rows(Queue& queue, const DispatchWork& work) {
     kernel.parts = kernels::RowParts<kernels::DispatchRows<kBytes>::kThreads>(work.row_bytes / kBytes);
     kernel.in = static_cast<const std::byte*>(work.in);
     kernel.out = static_cast<std::byte*>(work.out);
-    kernel.early = work.early;
     if (kernel.blocks() > 0) queue.run(kernel);
   };
   const std::uint64_t all =

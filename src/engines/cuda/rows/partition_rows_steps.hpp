@@ -169,9 +169,6 @@ struct CountDigits {
   Source source;
   Word* counts = nullptr;
 
-  // What follows may be launched meanwhile: nothing has read yet what it is to find.
-  static constexpr bool early = false;
-
   constexpr std::uint64_t blocks() const { return grid.chunks(); }
   constexpr std::uint32_t shared_bytes() const { return 4 * grid.buckets(); }
 
@@ -211,7 +208,6 @@ struct BeginBuckets {
 
   static constexpr std::uint64_t kMostChunks = 64;
   static constexpr std::uint32_t kAhead = 128 / sizeof(Word);  // counts on their way
-  bool early = false;                                          // launched while the step before still runs
 
   std::uint32_t buckets = 0;
   std::uint64_t named = 0;
@@ -417,7 +413,6 @@ struct PlaceItems {
   std::int64_t* rows = nullptr;     // [most places], unless null
   PadPlaces<Word> padding;
   bool pads = false;
-  bool early = false;
 
   constexpr std::uint64_t blocks() const { return grid.chunks(); }
   constexpr std::uint32_t shared_bytes() const { return grid.buckets() * (16 + 4 * PartitionGrid::kWarps); }

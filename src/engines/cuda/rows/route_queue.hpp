@@ -41,7 +41,6 @@ void place_items(WorkspaceQueue<Queue>& queue, const PartitionSteps<Queue, Word>
   place.inverse = to.inverse;
   place.rows = to.rows;
   place.pads = padding != nullptr;
-  place.early = padding != nullptr;
   if (padding != nullptr) place.padding = *padding;
   queue.run(place);
 }
@@ -57,7 +56,6 @@ void route_items(WorkspaceQueue<Queue>& queue, const faro::detail::RowPartition&
   source.faults = work.faults;
   steps.count(grid, source);
   auto begin = steps.begin_buckets(grid);
-  begin.early = begin.chunks > 0;
   begin.named = work.keys.rows;
   begin.capacity = work.capacity;
   begin.multiple = device::Division64(work.multiple);
@@ -248,8 +246,7 @@ void route_and_send(Queue& queue, const faro::detail::RowPartition& partition, c
                         .keys_per_row = work.keys_per_row,
                         .row_bytes = sent.row_bytes,
                         .in = sent.in,
-                        .out = sent.out,
-                        .early = true});
+                        .out = sent.out});
 }
 
 /// Whether rows and addresses are whole vectors of 16 bytes.

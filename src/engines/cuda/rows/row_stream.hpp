@@ -28,10 +28,9 @@ class RowStream {
     const std::uint64_t blocks = kernel.blocks();
     if (blocks == 0) return;
     require_grid(blocks, operation_, "fewer rows at a time");
-    KernelEntry entry{.function = value_kernel<Kernel>(),
-                      .threads = static_cast<int>(Kernel::kThreads),
-                      .shared_bytes = static_cast<int>(kernel.shared_bytes())};
-    if constexpr (requires { kernel.early; }) entry.early = kernel.early && launches_early();
+    const KernelEntry entry{.function = value_kernel<Kernel>(),
+                            .threads = static_cast<int>(Kernel::kThreads),
+                            .shared_bytes = static_cast<int>(kernel.shared_bytes())};
     void* arguments[] = {&kernel};
     // What needs no more than any kernel may take is not asked for at every launch.
     constexpr int kDefaultSharedBytes = 48 << 10;

@@ -53,6 +53,18 @@ bool driver_knows_carveouts_of_launches() {
 #endif
 }
 
+// Launches before the kernel ahead has ended: since 9.0, and captured in graphs since CUDA 12.3.
+bool launches_early() {
+#if CUDART_VERSION >= 12030
+  constexpr int driver_that_captures = 12030;
+  int version = 0;
+  check(cudaDriverGetVersion(&version), "cudaDriverGetVersion", kLoadingKernel);
+  return version >= driver_that_captures && attribute_of_device(cudaDevAttrComputeCapabilityMajor) >= 9;
+#else
+  return false;
+#endif
+}
+
 // In percent of a multiprocessor's shared memory.
 int needed_percent(const KernelEntry& entry) {
   if (!driver_knows_carveouts_of_launches()) return kFunctionsCarveout;
@@ -111,18 +123,6 @@ struct LaunchAttributes {
 };
 
 }  // namespace
-
-// Since 9.0, and captured in graphs since CUDA 12.3.
-bool launches_early() {
-#if CUDART_VERSION >= 12030
-  constexpr int driver_that_captures = 12030;
-  int version = 0;
-  check(cudaDriverGetVersion(&version), "cudaDriverGetVersion", kLoadingKernel);
-  return version >= driver_that_captures && attribute_of_device(cudaDevAttrComputeCapabilityMajor) >= 9;
-#else
-  return false;
-#endif
-}
 
 KernelEntry loaded(KernelEntry entry, Carveout carveout) {
   FARO_CHECK(entry.function != nullptr);

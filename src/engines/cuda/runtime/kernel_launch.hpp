@@ -60,9 +60,6 @@ void launch_copy(void* to, const void* from, std::uint64_t bytes, Stream stream,
 /// Errors: ErrorCode::unsupported for more blocks than a grid may have.
 void require_grid(std::uint64_t blocks, const std::string& operation, const char* remedy);
 
-/// Whether kernels of the current device may begin while the one before ends, KernelEntry::early.
-bool launches_early();
-
 /// The most dynamic shared memory that the current device gives a block. Errors: ErrorCode::device.
 std::uint64_t shared_bytes_of_device();
 
