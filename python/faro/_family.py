@@ -134,8 +134,8 @@ def family(shape: Sequence[int | None], axes: Sequence[int] | None = None, *, it
     extents may be at most, one number or one for each; without it any. ``engine``: ``"cuda"`` for arrays on the GPU ``device``; ``"auto"``
     and ``"cpu"``: of the host. ``threads`` 0: as many as OpenMP would use.
 
-    A call with a new shape is planned in one or two microseconds; ``permute_dims`` takes up to a millisecond for the first array of
-    a shape on a GPU, and as many plans are kept as there were shapes.
+    A call with a new shape is planned in one or two microseconds; on a GPU, where a search finds better, the second call of a shape is
+    planned in up to a millisecond, as by ``permute_dims`` the first array of a shape, which keeps as many plans as there were shapes.
 
     Raises FaroValueError for what is no order, axis or shift, FaroDeviceError for an engine that is not here.
 

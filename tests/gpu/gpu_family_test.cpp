@@ -88,9 +88,12 @@ TEST_F(GpuFamily, MovesDrawnFamilies) {
     const ShapeFamily family(call.map, kOnGpu);
     const std::uint64_t width = call.map.element_bytes;
     for (int again = 0; again < 3; ++again) {
-      const Arrays arrays(call.bytes(), random() % 2 == 0 ? 0 : width & (~width + 1) & 15);
-      family.run(call.free(), arrays.input(), arrays.output());
-      arrays.expect_moved(call);
+      Arrays arrays(call.bytes(), random() % 2 == 0 ? 0 : width & (~width + 1) & 15);
+      for (int times = 0; times < 2; ++times) {  // the second time by what is kept
+        arrays.poison();
+        family.run(call.free(), arrays.input(), arrays.output());
+        arrays.expect_moved(call);
+      }
       Arrays other(call.bytes(), arrays.skew);
       const Extents extents(call.free(), random() % 2 == 0 ? 4 : 8);
       family.run_on_device(extents.get(), other.input(), other.output());
@@ -113,13 +116,43 @@ TEST_F(GpuFamily, MovesLargeArrays) {
         family_case(2, {16, 64, 57, 56}, {0, 2, 3, 1}, 13), family_case(12, {777, 1001}, {1, 0}, 3),
         family_case(4, {5000, 1000}, {0, 1}, 1), family_case(16, {900, 1010}, {1, 0}, 3)}) {
     const ShapeFamily family(call.map, kOnGpu);
-    const Arrays arrays(call.bytes(), 0);
-    family.run(call.free(), arrays.input(), arrays.output());
-    arrays.expect_moved(call);
+    Arrays arrays(call.bytes(), 0);
+    Arrays unaligned(call.bytes(), call.map.element_bytes);
+    for (int times = 0; times < 3; ++times) {  // new, planned, kept
+      arrays.poison();
+      family.run(call.free(), arrays.input(), arrays.output());
+      arrays.expect_moved(call);
+      if (times == 0) continue;
+      unaligned.poison();
+      family.run(call.free(), unaligned.input(), unaligned.output());
+      unaligned.expect_moved(call);
+    }
     const Arrays other(call.bytes(), 0);
     family.run_on_device(Extents(call.free(), 8).get(), other.input(), other.output());
     other.expect_moved(call);
   }
+}
+
+TEST_F(GpuFamily, IsPlannedAtOnceWhereItIsCaptured) {
+  const FamilyCase call = family_case(8, {20, 31, 37, 43}, {3, 2, 1, 0}, 15);
+  const ShapeFamily family(call.map, kOnGpu);
+  Arrays arrays(call.bytes(), 0);
+  const OwnStream stream;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t ready = nullptr;
+  check_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal),
+             "cudaStreamBeginCapture");
+  family.run(call.free(), arrays.input(), arrays.output(), stream);
+  check_cuda(cudaStreamEndCapture(stream.get(), &graph), "cudaStreamEndCapture");
+  check_cuda(cudaGraphInstantiate(&ready, graph, 0), "cudaGraphInstantiate");
+  for (int times = 0; times < 2; ++times) {
+    arrays.poison();
+    check_cuda(cudaGraphLaunch(ready, stream.get()), "cudaGraphLaunch");
+    stream.wait();
+    arrays.expect_moved(call);
+  }
+  check_cuda(cudaGraphExecDestroy(ready), "cudaGraphExecDestroy");
+  check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
 }
 
 TEST_F(GpuFamily, IsReplayedWithOtherExtents) {

@@ -12,6 +12,7 @@
 
 #include "faro/engines/cuda.hpp"
 #include "faro/permutation/affine.hpp"
+#include "permutation/cyclic_axes.hpp"
 #include "plan/gpu/gpu_pass.hpp"
 #include "tell/counts/block_phases.hpp"
 #include "tell/counts/counting.hpp"
@@ -416,6 +417,27 @@ TEST(PlanGpuPass, SweepsAreCountedAsTheyAreEmulated) {
     EXPECT_EQ(counts.global_stores.sectors, traffic.store_sectors);
   }
   EXPECT_GE(forms.size(), 3U);
+}
+
+// A family's shape that comes again is planned as an array of that shape.
+TEST(GpuSearchedPass, IsThatOfAPlan) {
+  for (const std::string spec :
+       {"axes(28 29 30 31 33; 4 3 2 1 0)", "axes(64 64 112 112; 0 2 3 1)", "axes(640 224 224 3; 0 3 1 2)"}) {
+    for (const std::uint64_t width : {1U, 2U, 8U}) {
+      const detail::AxisMap units = [&] {
+        detail::AxisMap map = detail::normal_form(*detail::axis_map(parse_permutation(spec)));
+        map.unit = width;
+        return map;
+      }();
+      const auto searched = detail::searched_pass(units);
+      const Plan plan = plan_of(spec, width);
+      ASSERT_TRUE(searched && plan.passes().size() == 1) << spec;
+      const std::vector<GpuKernel>& wanted = plan.passes().front().gpu->kernels;
+      ASSERT_EQ(searched->kernels.size(), wanted.size()) << spec;
+      for (std::size_t i = 0; i < wanted.size(); ++i)
+        EXPECT_EQ(detail::to_text(searched->kernels[i]), detail::to_text(wanted[i])) << spec << ", " << width;
+    }
+  }
 }
 
 }  // namespace plan_gpu_pass_test

@@ -451,4 +451,18 @@ std::optional<GpuKernel> quick_kernel(const AxisMap& units, std::uintptr_t in, s
   return std::visit(QuickKernelOf(), choose_quickly(units, in, out));
 }
 
+std::optional<GpuPass> searched_pass(const AxisMap& units) {
+  std::vector<GpuPass> passes;
+  const bool forwards = std::all_of(units.axes.begin(), units.axes.end(),
+                                    [](const StridedAxis& axis) { return axis.in > 0 && axis.shift == 0; });
+  if (forwards && whole(units)) {
+    const Axes axes(units);
+    passes = axes_passes({.count = axes.count(), .element_bytes = units.unit, .form = axes});
+  } else {
+    passes.push_back(view_pass(units, units.unit));
+  }
+  if (passes.size() != 1 || passes.front().kind != PassKind::axes) return std::nullopt;
+  return std::move(passes.front());
+}
+
 }  // namespace faro::detail

@@ -137,6 +137,9 @@ GpuPass view_pass(const AxisMap& view, std::uint64_t element_bytes, const AxesVa
 
 /// The kernel of choose_quickly(), or nothing.
 std::optional<GpuKernel> quick_kernel(const AxisMap& units, std::uintptr_t in, std::uintptr_t out);
+/// What a plan has for such a view, which boxes are looked for, or nothing where that is more than one pass.
+/// Requires, errors: as choose_quickly(). Cost: under a millisecond.
+std::optional<GpuPass> searched_pass(const AxisMap& units);
 
 /// What a pass over axes or of a view moves at a time, in words, by the kernel for aligned arrays.
 std::string axes_pass_words(const GpuPass& pass);

@@ -298,6 +298,10 @@ class GroupTableMaker {
     // What is read in steps is at an end when rows begin to move.
     made_.params.resize(round_up(made_.params.size(), kernels::kGroupParamsBytes));
     split_tiles();
+    // Launches begin while those before end: blocks that are soon done come last.
+    std::stable_sort(open_.begin(), open_.end(), [](const OpenLaunch& a, const OpenLaunch& b) {
+      return is_soon_done(a.launch.family.kind) < is_soon_done(b.launch.family.kind);
+    });
     for (OpenLaunch& open : open_) {
       std::stable_sort(
           open.arrays.begin(), open.arrays.end(), [](const PlacedArray& a, const PlacedArray& b) {
@@ -478,6 +482,10 @@ class GroupTableMaker {
         made_.params.data() + std::size_t{first.params} * kernels::kGroupParamsBytes;
     open.launch.family.params = GroupFamily::Params::constant;
     open.launch.constant.assign(begin, begin + std::size_t{first.held} * kernels::kGroupParamsBytes);
+  }
+
+  static bool is_soon_done(GroupFamily::Kind kind) {
+    return kind == GroupFamily::Kind::vectors || kind == GroupFamily::Kind::elements;
   }
 
   // Planes and stretches are of few blocks, whose parameters are not in a multiprocessor's cache.

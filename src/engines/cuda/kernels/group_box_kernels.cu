@@ -38,6 +38,7 @@ __global__ void __launch_bounds__(kernels::kBoxThreads, 4)
     move_group_boxes(const GroupTable table, const std::byte* __restrict__ params,
                      const GroupBlock* __restrict__ blocks) {
   extern __shared__ __align__(kernels::kMovedBytes) std::byte shared[];
+  const GroupTurn turn;
   const GroupBlock of = blocks[blockIdx.x];
   const auto& box = kernels::group_params<kernels::AxesBoxParams>(params, of);
   const kernels::RaggedBox* __restrict__ boxes = table.boxes + of.block;

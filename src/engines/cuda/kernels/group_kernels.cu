@@ -25,6 +25,7 @@ struct GroupElements {
 __global__ void __launch_bounds__(kernels::kAxesElementsThreads)
     move_group_elements(const GroupTable table, const std::byte* __restrict__ params,
                         const GroupBlock* __restrict__ blocks) {
+  const GroupTurn turn;
   const std::uint64_t entry =
       std::uint64_t{blockIdx.x} * kernels::kGroupWarps + threadIdx.x / kernels::kGroupWarpLanes;
   if (entry >= table.count) return;
@@ -50,6 +51,7 @@ struct GroupVectors {
 __global__ void __launch_bounds__(kernels::kGroupVectorThreads, 5)
     move_group_vectors(const GroupTable table, const std::byte* __restrict__ params,
                        const GroupBlock* __restrict__ blocks) {
+  const GroupTurn turn;
   const GroupBlock of = blocks[blockIdx.x];
   run_kind<GroupVectors, kernels::kGroupVectorKinds>(of.kind, table, params, of);
 }

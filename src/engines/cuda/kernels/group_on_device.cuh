@@ -22,6 +22,25 @@ __device__ void run_kind(std::uint32_t kind, Arguments&... arguments) {
   }
 }
 
+// Of one group's launches those behind the first are `early`: they begin while the one before ends, for none
+// reads what another writes. The next is let go at a block's begin; the last block of a launch stays until
+// the one before has ended, so that what comes after the group waits for all of it.
+class GroupTurn {
+ public:
+  __device__ GroupTurn() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+  }
+  GroupTurn(const GroupTurn&) = delete;
+  GroupTurn& operator=(const GroupTurn&) = delete;
+  __device__ ~GroupTurn() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if (blockIdx.x + 1 == gridDim.x) asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+  }
+};
+
 // A block's parameters, copied to the begin of its shared memory by all of its threads at once.
 template <typename Params>
 __device__ const Params& held_params(std::byte* shared, const std::byte* __restrict__ params,

@@ -34,6 +34,7 @@ template <template <std::size_t> typename Of, std::size_t count>
 __device__ void move_group_lines(const GroupTable& table, const std::byte* __restrict__ params,
                                  const GroupBlock* __restrict__ blocks) {
   extern __shared__ __align__(kernels::kMovedBytes) std::byte shared[];
+  const GroupTurn turn;
   const GroupBlock of = blocks[blockIdx.x];
   const auto& lines = held_params<AxesLinesParams>(shared, params, of);
   TransposeMemory memory(table.in(of), table.out(of), shared + table.held_bytes);

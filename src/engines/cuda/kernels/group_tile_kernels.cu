@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "engines/cuda/kernels/group_kernels.hpp"
+#include "engines/cuda/kernels/group_on_device.cuh"
 #include "engines/cuda/kernels/index_simple_support.cuh"
 #include "engines/cuda/kernels/least_blocks.cuh"
 #include "kernels/affine_tile.hpp"
@@ -37,6 +38,7 @@ __global__ void __launch_bounds__(kernels::kCompiledTiles[index].shape.threads()
                                                kernels::kCompiledTiles[index].shape.threads()))
     move_listed_tiles(const GroupTable table, const std::byte* __restrict__ params,
                       const GroupBlock* __restrict__ blocks) {
+  const GroupTurn turn;
   const GroupBlock of = blocks[blockIdx.x];
   move_group_tile<index>(table, kernels::group_params<TileParams<index>>(params, of), of);
 }
@@ -47,6 +49,7 @@ __global__ void __launch_bounds__(kernels::kCompiledTiles[index].shape.threads()
                                                kernels::kCompiledTiles[index].shape.threads()))
     move_equal_tiles(const GroupTable table, const __grid_constant__ TileParams<index> params,
                      const GroupBlock* __restrict__ blocks) {
+  const GroupTurn turn;
   move_group_tile<index>(table, params, blocks[blockIdx.x]);
 }
 

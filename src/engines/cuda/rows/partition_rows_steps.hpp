@@ -207,7 +207,7 @@ struct BeginBuckets {
   static constexpr int kMinBlocks = 1;
 
   static constexpr std::uint64_t kMostChunks = 64;
-  static constexpr std::uint32_t kAhead = 8;  // counts on their way
+  static constexpr std::uint32_t kAhead = 128 / sizeof(Word);  // counts on their way
 
   std::uint32_t buckets = 0;
   std::uint64_t named = 0;

@@ -31,6 +31,63 @@ std::uint64_t own_unit(std::uint64_t element_bytes) {
   return std::min<std::uint64_t>(kVector, element_bytes & (~element_bytes + 1));
 }
 
+// The passes of shapes that come again. A shape is planned in a microsecond or two at first, without a search
+// of boxes; when it comes again, or is to be replayed as a graph, as any other is, in a tenth of a
+// millisecond or two, which is kept.
+class KeptShapes {
+ public:
+  using Pass = std::shared_ptr<const faro::detail::GpuPass>;
+
+  /// Null of a shape that is new, and of one that is no single pass. `at_once`: of a new one, too.
+  template <typename AtOnce>
+  Pass find(const faro::detail::AxisMap& units, const AtOnce& at_once) {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found =
+          std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.units == units; });
+      if (found != kept_.end() && found->is_planned) return found->pass;
+      if (found == kept_.end() && !at_once()) {
+        keep({.units = units});
+        return nullptr;
+      }
+    }
+    Kept made{.units = units, .is_planned = true};
+    if (auto pass = is_as_quick(units) ? std::nullopt : faro::detail::searched_pass(units))
+      made.pass = std::make_shared<const faro::detail::GpuPass>(*std::move(pass));
+    const std::lock_guard lock(mutex_);
+    keep(made);
+    return made.pass;
+  }
+
+ private:
+  struct Kept {
+    faro::detail::AxisMap units;
+    bool is_planned = false;
+    Pass pass = nullptr;
+  };
+  static constexpr std::size_t kMost = 64;
+
+  // Rows that stay and elements are a plan's without a search.
+  static bool is_as_quick(const faro::detail::AxisMap& units) {
+    const auto kernel = faro::detail::quick_kernel(units, 0, 0);
+    return kernel && (std::holds_alternative<faro::detail::ViewRowsKernel>(kernel->id) ||
+                      std::holds_alternative<faro::detail::AxesElementsKernel>(kernel->id));
+  }
+
+  // In place of the same shape, or of the one that came first.
+  void keep(Kept made) {
+    auto at =
+        std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.units == made.units; });
+    if (at == kept_.end() && kept_.size() < kMost) at = kept_.insert(at, Kept{});
+    if (at == kept_.end()) at = kept_.begin() + static_cast<std::ptrdiff_t>(next_++ % kMost);
+    *at = std::move(made);
+  }
+
+  std::mutex mutex_;
+  std::vector<Kept> kept_;
+  std::size_t next_ = 0;
+};
+
 // A part is moved by a kernel of ordinary plans, copied, or cut into boxes of the widest units.
 template <typename Visitor>
 void choose_way(const FamilyCall& call, const kernels::FamilyView& part, std::uintptr_t in,
@@ -42,6 +99,13 @@ void choose_way(const FamilyCall& call, const kernels::FamilyView& part, std::ui
                         view.axis[0].in == static_cast<std::int64_t>(own);
   if (view.axes == 0 || is_dense) return visitor.copy(part, call);
   const auto units = faro::detail::axis_map(view, own);
+  if (const KeptShapes::Pass pass = visitor.kept(units)) {
+    const auto fits = [&](const faro::detail::GpuKernel& kernel) {
+      return in % kernel.in_alignment == 0 && out % kernel.out_alignment == 0;
+    };
+    const auto found = std::find_if(pass->kernels.begin(), pass->kernels.end(), fits);
+    if (found != pass->kernels.end()) return visitor.kernel(*found);
+  }
   if (const auto kernel = faro::detail::quick_kernel(units, in, out)) return visitor.kernel(*kernel);
   view = part;
   const std::uint64_t widest = kernels::cut_into_units(view, width, kVector | in | out);
@@ -63,6 +127,7 @@ struct FamilyExecutor::State {
   static constexpr std::size_t kMostLoaded = 256;
   mutable std::shared_mutex mutex;
   mutable std::vector<Loaded> loaded;
+  mutable KeptShapes shapes;
 
   KernelEntry entry_of(const faro::detail::GpuKernel& kernel) const {
     const void* const function = function_of(kernel);
@@ -89,7 +154,15 @@ struct QueuedWay {
   Stream stream;
   const std::function<KernelEntry(const faro::detail::GpuKernel&)>& entry_of;
   std::uint64_t resident;
+  KeptShapes& shapes;
 
+  KeptShapes::Pass kept(const faro::detail::AxisMap& units) const {
+    return shapes.find(units, [&] {
+      cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+      check(cudaStreamIsCapturing(stream.handle(), &status), "cudaStreamIsCapturing", kRunningFamily);
+      return status != cudaStreamCaptureStatusNone;
+    });
+  }
   void copy(const kernels::FamilyView& part, const FamilyCall& call) const {
     std::uint64_t bytes = call.plan().map.element_bytes;
     for (int a = 0; a < part.axes; ++a) bytes *= part.axis[a].extent;
@@ -114,6 +187,7 @@ struct QueuedWay {
 struct ToldWay {
   std::string& text;
 
+  static KeptShapes::Pass kept(const faro::detail::AxisMap& /*units*/) { return nullptr; }
   void copy(const kernels::FamilyView& /*part*/, const FamilyCall& /*call*/) const { text = "a copy"; }
   void kernel(const faro::detail::GpuKernel& kernel) const { text = to_text(kernel); }
   void boxes(const kernels::FamilyView& view, std::uint64_t unit_bytes) const {
@@ -161,7 +235,8 @@ void FamilyExecutor::run(const FamilyCall& call, const void* in, void* out, Stre
                       .out = static_cast<std::byte*>(out),
                       .stream = stream,
                       .entry_of = entry_of,
-                      .resident = state.resident};
+                      .resident = state.resident,
+                      .shapes = state.shapes};
   call.for_each_part(
       [&](const kernels::FamilyView& part) { choose_way(call, part, address(in), address(out), way); });
 }

@@ -98,6 +98,7 @@ struct GroupExecutor::State {
         made.entry = group_kernel(each.family);
         FARO_CHECK(made.entry.function != nullptr && made.entry.threads == each.threads);
         made.entry.shared_bytes = static_cast<int>(each.shared_bytes);
+        made.entry.early = !launches.empty();  // launches of a group do not wait for one another
         made.entry = loaded(made.entry, carveout_of(each));
       }
       launches.push_back(std::move(made));
