@@ -521,7 +521,7 @@ def _of_cuda_interface(x: Any, writable: bool) -> Array:
         refuse("read an array", f"a {type(x).__name__} whose memory is no device's", wanted, kind=FaroDeviceError)
     return Array(
         address, shape, tuple(strides), itemsize, readonly, device, int(facts.get("stream") or 0), x,
-        lambda s: new_on_device(x, s, x.dtype), facts["typestr"],
+        lambda s: new_on_device(x, s, getattr(x, "dtype", None)), facts["typestr"],
     )
 
 
@@ -561,7 +561,7 @@ def _of_dlpack(x: Any, writable: bool) -> Array:
 
     return Array(
         address, shape, strides, itemsize, readonly, device if device_type == CUDA else None, 0, (x, capsule),
-        new if device_type != CUDA else lambda s: new_on_device(x, s, x.dtype), dtype,
+        new if device_type != CUDA else lambda s: new_on_device(x, s, getattr(x, "dtype", None)), dtype,
     )
 
 
