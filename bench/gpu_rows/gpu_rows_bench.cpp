@@ -337,7 +337,7 @@ class RowsBench {
     dispatching.check();
     sent.download(dispatched.data());
     right = right && taken == dispatched;
-    cuda::copy(sent.data(), tokens_in.data(), tokens_in.size(), {});
+    cuda::copy(copied.data(), sent.data(), sent.size(), {});
     run_both({});
     router.check();
     sent.download(dispatched.data());

@@ -502,7 +502,7 @@ def _of_cuda_interface(x: Any, writable: bool) -> Array:
 
         return Array(
             address, shape, tuple(strides), itemsize, readonly, int(x.device.id),
-            int(cupy.cuda.get_current_stream().ptr), x, lambda s: new_on_device(x, s, x.dtype), x.dtype,
+            int(cupy.cuda.get_current_stream().ptr), x, lambda s: new_on_device(x, s), x.dtype,
         )
     if kind == "numba":
         from numba import cuda  # type: ignore[import-not-found,import-untyped,unused-ignore]
@@ -521,18 +521,18 @@ def _of_cuda_interface(x: Any, writable: bool) -> Array:
         refuse("read an array", f"a {type(x).__name__} whose memory is no device's", wanted, kind=FaroDeviceError)
     return Array(
         address, shape, tuple(strides), itemsize, readonly, device, int(facts.get("stream") or 0), x,
-        lambda s: new_on_device(x, s, getattr(x, "dtype", None)), facts["typestr"],
+        lambda s: new_on_device(x, s), facts["typestr"],
     )
 
 
-def new_on_device(x: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """A new array on ``x``'s GPU: of CuPy, or of a library that follows the array API standard."""
+def new_on_device(x: Any, shape: tuple[int, ...], dtype: Any = None) -> Any:
+    """A new array on ``x``'s GPU, of its type unless another is given: of CuPy, or of a library that follows the array API standard."""
     if module_of(x) == "cupy":
         cupy: Any = sys.modules["cupy"]
         with cupy.cuda.Device(x.device.id):
-            return cupy.empty(shape, dtype)
+            return cupy.empty(shape, x.dtype if dtype is None else dtype)
     if hasattr(x, "__array_namespace__"):
-        return x.__array_namespace__().empty(shape, dtype=dtype, device=x.device)
+        return x.__array_namespace__().empty(shape, dtype=x.dtype if dtype is None else dtype, device=x.device)
     refuse("make an array", f"a {type(x).__name__} on a GPU, of a library that faro does not know", "out=",
            "give the result as out=", kind=FaroTypeError)
 
@@ -561,7 +561,7 @@ def _of_dlpack(x: Any, writable: bool) -> Array:
 
     return Array(
         address, shape, strides, itemsize, readonly, device if device_type == CUDA else None, 0, (x, capsule),
-        new if device_type != CUDA else lambda s: new_on_device(x, s, getattr(x, "dtype", None)), dtype,
+        new if device_type != CUDA else lambda s: new_on_device(x, s), dtype,
     )
 
 

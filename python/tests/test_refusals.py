@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import faro
-from faro import maps
+from faro import _arrays, maps
 
 
 def test_errors_have_parts():
@@ -142,6 +142,27 @@ def test_arrays_that_are_none():
         faro.permute_dims(np.empty((2, 2), object), (1, 0))
     with pytest.raises(faro.FaroValueError, match="references"):
         faro.permute_dims(np.empty((2, 2), [("a", "f4"), ("b", "O")]), (1, 0))
+
+
+def test_results_on_a_gpu_are_made_by_libraries_that_are_known():
+    class OnlyCudaInterface:  # which says no dtype
+        pass
+
+    with pytest.raises(faro.FaroTypeError, match="out="):
+        _arrays.new_on_device(OnlyCudaInterface(), (2, 3))
+
+    class OfTheStandard(OnlyCudaInterface):
+        dtype, device = np.float16, "gpu"
+
+        @staticmethod
+        def empty(shape, dtype, device):
+            return shape, dtype, device
+
+        def __array_namespace__(self):
+            return type(self)
+
+    assert _arrays.new_on_device(OfTheStandard(), (2,)) == ((2,), np.float16, "gpu")
+    assert _arrays.new_on_device(OfTheStandard(), (2,), np.int8) == ((2,), np.int8, "gpu")
 
 
 def test_devices_that_are_not_here():

@@ -62,8 +62,7 @@ void ExecutableRoute::run_and_send(const DeviceRoute& to, std::uint64_t row_byte
                                    Stream stream) const {
   constexpr const char* kSending = "route and dispatch";
   if (row_bytes == 0) fail(ErrorCode::value, kSending, "rows of 0 bytes", "rows of at least a byte");
-  const bool no_places = to.places == nullptr && keys_.count > 0;
-  if (no_places || (to.rows == nullptr && most_places() > 0))
+  if ((keys_.count > 0 && to.places == nullptr) || (most_places() > 0 && to.rows == nullptr))
     fail(ErrorCode::value, kSending, "a null pointer", "arrays of places and rows");
   const std::uint64_t rows = keys_.count / options_.keys_per_row;
   require_routed_arrays(kSending, in, routed_bytes(kSending, rows, row_bytes), out,
