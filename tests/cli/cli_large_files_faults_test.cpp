@@ -186,6 +186,43 @@ TEST_F(LargeFiles, RemoteFileSystems) {
   EXPECT_EQ(files().size(), 5U);
 }
 
+// Kernels of 64-bit ARM have pages of 16 and 64 KiB, too: of memory and of mapped files none is cut.
+TEST_F(LargeFiles, PagesOfOtherSizes) {
+  ASSERT_EQ(run("new 37x1001 u4 in.npy").status, 0);
+  ASSERT_EQ(run("permute 'axes(1 0)' in.npy turned.npy --quiet").status, 0);
+  ASSERT_EQ(run("permute 'axes(1 0)' in.npy fortran.npy --order F --quiet").status, 0);
+  ASSERT_EQ(run("new 2^18 u4 bits.npy").status, 0);
+  ASSERT_EQ(run("permute bit_reversal bits.npy reversed.npy --quiet").status, 0);
+  const char* const library = std::getenv("FARO_FAULTS");
+  if (library == nullptr) GTEST_SKIP() << "FARO_FAULTS is not set";
+  for (const std::uint64_t page : {4096, 16384, 65536}) {
+    const std::string paged = "env FARO_PAGE=" + std::to_string(page) + " LD_PRELOAD=" + std::string(library);
+    const Result told = run("info --json", paged);
+    ASSERT_EQ(told.status, 0) << told.err;
+    EXPECT_EQ(Json::parse(told.out)["page_bytes"].get<std::uint64_t>(), page);
+    const auto gives = [&](const std::string& words, const char* wanted) {
+      const Result result = run("permute " + words + " --quiet", paged);
+      EXPECT_EQ(result.status, 0) << page << ": " << words << ": " << result.err;
+      EXPECT_TRUE(data_of("out.npy") == data_of(wanted)) << page << ": " << words;
+      fs::remove(directory_ / "out.npy");
+    };
+    gives("'axes(1 0)' in.npy out.npy", "turned.npy");
+    gives("'axes(0 1)' fortran.npy out.npy", "turned.npy");  // read in Fortran order, written in C order
+    for (const char* const io : {"threads", "buffered", "auto"}) {
+      gives("'axes(1 0)' in.npy out.npy --memory 100KiB --io " + std::string(io), "turned.npy");
+      gives("bit_reversal bits.npy out.npy --memory 200KiB --io " + std::string(io), "reversed.npy");
+    }
+    for (const char* const way : {"--no-backup", "--memory 200KiB"}) {
+      fs::copy_file(directory_ / "bits.npy", directory_ / "x.npy", fs::copy_options::overwrite_existing);
+      const Result result = run(std::string("permute bit_reversal x.npy --in-place --quiet ") + way, paged);
+      EXPECT_EQ(result.status, 0) << page << way << result.err;
+      EXPECT_TRUE(data_of("x.npy") == data_of("reversed.npy")) << page << way;
+    }
+    fs::remove(directory_ / "x.npy");
+  }
+  EXPECT_EQ(files().size(), 5U);
+}
+
 // An input that is cut while it is read: one line, and nothing that looks done.
 TEST_F(LargeFiles, InputsThatShrink) {
   const char* const library = std::getenv("FARO_FAULTS");

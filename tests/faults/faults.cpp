@@ -8,6 +8,8 @@
 //     FARO_THREADS=N      no more than N threads at a time
 //     FARO_NO_TMPFILE=1   no file system has nameless files
 //     FARO_REMOTE=1       nor O_DIRECT, nor blocks that are set aside, nor locks: as some remote ones
+//     FARO_PAGE=N         the kernel's pages have N bytes: mappings begin at them, and what is given back or
+//                         advised begins at one, or the process ends
 //
 // Of io_uring: ring_short, a request that moves half of what it was asked for; ring_error, one that fails.
 //
@@ -18,6 +20,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -56,6 +59,7 @@ struct Settings {
   bool is_remote = number_of("FARO_REMOTE", 0) != 0;
   bool has_no_tmpfile = is_remote || number_of("FARO_NO_TMPFILE", 0) != 0;
   long most_threads = number_of("FARO_THREADS", 0);
+  size_t page_bytes = static_cast<size_t>(number_of("FARO_PAGE", 0));
 };
 
 const Settings& settings() {
@@ -72,6 +76,31 @@ bool fails(const char* kind) {
   if (settings().wait_seconds == 0) return true;
   sleep(static_cast<unsigned>(settings().wait_seconds));
   return false;
+}
+
+size_t whole_pages(size_t bytes) {
+  const size_t page = settings().page_bytes;
+  return page == 0 ? bytes : (bytes + page - 1) / page * page;
+}
+
+void require_page(const void* address) {
+  const size_t page = settings().page_bytes;
+  if (page != 0 && reinterpret_cast<uintptr_t>(address) % page != 0) abort();
+}
+
+// Room of whole pages that begins at one, for a mapping to take the place of.
+char* room_at_page(size_t bytes) {
+  static const auto map = next<void* (*)(void*, size_t, int, int, int, off_t)>("mmap");
+  static const auto unmap = next<int (*)(void*, size_t)>("munmap");
+  const size_t page = settings().page_bytes;
+  void* const found =
+      map(nullptr, bytes + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (found == MAP_FAILED) return nullptr;
+  char* const begin = static_cast<char*>(found);
+  const size_t before = (0 - reinterpret_cast<uintptr_t>(begin)) % page;
+  if (before != 0) unmap(begin, before);
+  unmap(begin + before + bytes, page - before);
+  return begin + before;
 }
 
 int error(int number) {
@@ -155,7 +184,36 @@ void* mmap(void* address, size_t bytes, int protection, int flags, int descripto
     errno = ENOMEM;
     return MAP_FAILED;
   }
-  return real(address, bytes, protection, flags, descriptor, offset);
+  if (settings().page_bytes == 0 || address != nullptr)
+    return real(address, bytes, protection, flags, descriptor, offset);
+  if (static_cast<size_t>(offset) % settings().page_bytes != 0) abort();
+  char* const room = room_at_page(whole_pages(bytes));
+  if (room == nullptr) return MAP_FAILED;
+  return real(room, bytes, protection, flags | MAP_FIXED, descriptor, offset);
+}
+
+int munmap(void* address, size_t bytes) noexcept {
+  static const auto real = next<int (*)(void*, size_t)>("munmap");
+  require_page(address);
+  return real(address, whole_pages(bytes));
+}
+
+int madvise(void* address, size_t bytes, int advice) noexcept {
+  static const auto real = next<int (*)(void*, size_t, int)>("madvise");
+  require_page(address);
+  return real(address, bytes, advice);
+}
+
+int msync(void* address, size_t bytes, int flags) {
+  static const auto real = next<int (*)(void*, size_t, int)>("msync");
+  require_page(address);
+  return real(address, bytes, flags);
+}
+
+long sysconf(int name) noexcept {
+  static const auto real = next<long (*)(int)>("sysconf");
+  const auto page = static_cast<long>(settings().page_bytes);
+  return name == _SC_PAGESIZE && page != 0 ? page : real(name);
 }
 
 int open(const char* path, int flags, ...) {

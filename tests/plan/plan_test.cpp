@@ -150,9 +150,11 @@ TEST(PlanLaws, EveryBatch) {
 TEST(PlanLaws, OtherTargets) {
   Target huge_pages;
   huge_pages.page_bytes = std::uint64_t{2} << 20;
+  Target pages_of_arm;
+  pages_of_arm.page_bytes = std::uint64_t{64} << 10;
   Target few_entries;
   few_entries.page_entries = 64;
-  for (const Target& target : {huge_pages, few_entries}) {
+  for (const Target& target : {huge_pages, pages_of_arm, few_entries}) {
     for (int n = 0; n <= 34; ++n) {
       for (const std::uint64_t width : {1U, 2U, 4U, 16U, 32U}) {
         for (const Affine& map : maps_of(n, kSeed + 1)) {

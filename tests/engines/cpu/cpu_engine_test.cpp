@@ -107,6 +107,21 @@ TEST(CpuEngine, EveryMapWidthAndBatch) {
   EXPECT_EQ(reached.contains("straight"), cpu::widest_vector_bytes(16) == 64);
 }
 
+// Of the pages that 64-bit ARM has, and of huge ones; few translations, so that blocks go page by page.
+TEST(CpuEngine, PagesOfOtherSizes) {
+  for (const std::uint64_t page_bytes : {4096U, 16384U, 65536U, 2U << 20}) {
+    Reached reached;
+    sweep_cases({12, 15, 18}, std::uint64_t{1} << 21, kInstrumented ? 41 : 7, [&](const EngineCase& c) {
+      EngineCase paged = c;
+      paged.target.page_bytes = page_bytes;
+      paged.target.page_entries = 8;
+      check(paged, &reached);
+    });
+    EXPECT_TRUE(reached.contains("segments streamed")) << page_bytes;
+    if (HasFailure()) break;
+  }
+}
+
 TEST(CpuEngine, EveryInstructionSetInSmall) {
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
     hwy::SetSupportedTargetsForTest(~(target - 1));
