@@ -504,6 +504,12 @@ std::uint64_t elements_at_once(const BitAxes& axes) {
   return steps == 0 ? 1 : elements / steps;
 }
 
+bool has_runs(const BitAxes& axes) {
+  return std::all_of(axes.parts.begin(), axes.parts.end(), [&](const AxisMap& part) {
+    return fastest_of_input(part, axes.element_bits) == std::size_t{0};
+  });
+}
+
 void move_axes(const BitAxes& axes, const std::byte* in, std::byte* out, bool streamed, int threads) {
   const Arrays arrays{.in = in, .out = out, .streamed = streamed};
   const auto element = static_cast<std::int64_t>(axes.element_bits);
