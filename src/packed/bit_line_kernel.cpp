@@ -27,7 +27,7 @@ namespace faro::packed {
 #define FARO_UNROLL_LINES _Pragma("GCC unroll 32")
 #endif
 
-HWY_PUSH_ATTRIBUTES("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,gfni")
+HWY_PUSH_ATTRIBUTES("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,gfni")
 namespace bit_lines {
 
 using Line = __m512i;
@@ -101,18 +101,24 @@ class Fetcher {
   std::uint64_t line_ = 0;
 };
 
+constexpr LineImage kIota = [] {
+  LineImage iota;
+  for (unsigned i = 0; i < kLineSize; ++i) iota.bytes[i] = static_cast<std::uint8_t>(i);
+  return iota;
+}();
+
+// Step 1.
+HWY_INLINE Line TurnedFirst(const BitLines& p, Line iota, std::uint64_t j, Line line) {
+  const Line index = _mm512_xor_si512(iota, _mm512_set1_epi32(static_cast<int>(p.first_bytes[j])));
+  const auto matrix = static_cast<long long>(p.first_matrices[j]);
+  return _mm512_gf2p8affine_epi64_epi8(Permuted(index, line), _mm512_set1_epi64(matrix), 0);
+}
+
 template <int kBits, bool kTurns>
 void LoadLines(const BitLines& p, const std::byte* in, std::uint64_t source, LineImage* to,
                Fetcher& fetcher) {
-  alignas(kLineSize) static constexpr LineImage kIota = [] {
-    LineImage iota;
-    for (unsigned i = 0; i < kLineSize; ++i) iota.bytes[i] = static_cast<std::uint8_t>(i);
-    return iota;
-  }();
   const Line iota = Load(&kIota);
   const std::uint64_t* const sources = p.line_sources.data();
-  const std::uint32_t* const bytes = p.first_bytes.data();
-  const std::uint64_t* const matrices = p.first_matrices.data();
   const LineImage* const masks = p.exchange_masks.data();
   const std::uint64_t count = std::uint64_t{1} << p.exchange_bits;
   for (std::uint64_t first = 0; first < count; first += std::uint64_t{1} << kBits) {
@@ -122,11 +128,7 @@ void LoadLines(const BitLines& p, const std::byte* in, std::uint64_t source, Lin
     for (int i = 0; i < 1 << kBits; ++i) {
       const std::uint64_t j = first + static_cast<std::uint64_t>(i);
       Line line = Load(in + (source ^ sources[j]));
-      if constexpr (kTurns) {
-        const Line index = _mm512_xor_si512(iota, _mm512_set1_epi32(static_cast<int>(bytes[j])));
-        line = Permuted(index, line);
-        line = _mm512_gf2p8affine_epi64_epi8(line, _mm512_set1_epi64(static_cast<long long>(matrices[j])), 0);
-      }
+      if constexpr (kTurns) line = TurnedFirst(p, iota, j, line);
       lines[i] = line;
     }
     Exchange<kBits>(masks, lines);
@@ -305,6 +307,106 @@ void MoveTiles(const BitLines& p, LineRange range, const std::byte* in, std::byt
   if (range.streamed) _mm_sfence();
 }
 
+// The bits of each byte end for end.
+constexpr std::uint64_t kOtherOrder = 0x8040201008040201;
+HWY_INLINE Line OtherOrder(Line line, std::uint64_t matrix) {
+  return _mm512_gf2p8affine_epi64_epi8(line, _mm512_set1_epi64(static_cast<long long>(matrix)), 0);
+}
+
+constexpr __mmask64 FirstBytes(std::uint64_t bytes) {
+  return bytes >= kLineSize ? ~__mmask64{0} : (__mmask64{1} << bytes) - 1;
+}
+
+// The line that begins at a bit, of which so many bits are there.
+HWY_INLINE Line LoadShifted(const std::byte* in, std::uint64_t first_bit, std::uint64_t bits,
+                            std::uint64_t order) {
+  const std::byte* const from = in + first_bit / 8;
+  const std::uint64_t shift = first_bit % 8;
+  const std::uint64_t bytes = (shift + bits + 7) / 8;
+  Line line = _mm512_maskz_loadu_epi8(FirstBytes(bytes), from);
+  if (order != 0) line = OtherOrder(line, order);
+  if (shift == 0) return line;
+  Line next = _mm512_maskz_loadu_epi8(bytes > 8 ? FirstBytes(bytes - 8) : __mmask64{0}, from + 8);
+  if (order != 0) next = OtherOrder(next, order);
+  return _mm512_shrdv_epi64(line, next, _mm512_set1_epi64(static_cast<long long>(shift)));
+}
+
+void LoadSquares(const SquareRows& rows, std::uint64_t side, LineImage* to) {
+  constexpr std::uint64_t kAhead = 16;
+  constexpr std::uint64_t kLineBitCount = 8 * kLineSize;
+  const std::uint64_t order = rows.is_high_first ? kOtherOrder : 0;
+  for (std::uint64_t row = 0; row < side; ++row) {
+    if (row + kAhead < rows.rows + rows.rows_after) {
+      const std::byte* const next = rows.in + rows.first_bits[row + kAhead] / 8;
+      for (std::uint64_t byte = 0; byte <= rows.bits / 8; byte += kLineSize)
+        __builtin_prefetch(next + byte, 0, 2);
+    }
+    for (std::uint64_t bit = 0; bit < rows.bits; bit += kLineBitCount) {
+      const std::uint64_t bits = rows.bits - bit < kLineBitCount ? rows.bits - bit : kLineBitCount;
+      _mm512_store_si512(to + bit / kLineBitCount * side + row,
+                         row < rows.rows ? LoadShifted(rows.in, rows.first_bits[row] + bit, bits, order)
+                                         : _mm512_setzero_si512());
+    }
+  }
+}
+
+void TurnSquare(const BitLines& p, const LineImage* lines, LineImage* buffer, LineImage* kept) {
+  const auto* const from = reinterpret_cast<const std::byte*>(lines);
+  auto* const to = reinterpret_cast<std::byte*>(kept);
+  constexpr LineTurn::Kind kBytes = LineTurn::Kind::bytes;
+  Fetcher none(p);
+  none.End();
+  switch (p.exchange_bits) {
+    case 7:
+      LoadLines<4, true>(p, from, 0, buffer, none);
+      return StoreLines<3, kBytes, false>(p, buffer, 0, to, 0, none);
+    case 8:
+      LoadLines<4, true>(p, from, 0, buffer, none);
+      return StoreLines<4, kBytes, false>(p, buffer, 0, to, 0, none);
+    default:
+      LoadLines<3, true>(p, from, 0, buffer, none);
+      ExchangeLines<3>(p, 3, buffer);
+      return StoreLines<3, kBytes, false>(p, buffer, 0, to, 0, none);
+  }
+}
+
+// Where a column's line is in memory, and where it begins in those that are kept.
+struct ColumnPlace {
+  std::uint64_t byte;
+  std::uint64_t skipped;
+};
+HWY_INLINE ColumnPlace PlaceOfColumn(const KeptColumns& columns, std::uint64_t c) {
+  const std::uint64_t bit = columns.line_bit + columns.first_bit + c * columns.pitch_bits;
+  const std::uint64_t in_line = bit % (8 * kLineSize);
+  // Bits of `out` may begin after its line: wraps round, and back when `out` is added.
+  return {(bit - in_line) / 8 - columns.line_bit / 8 + columns.line * kLineSize, 8 * kLineSize - in_line};
+}
+
+HWY_INLINE Line ColumnLine(const KeptColumns& columns, std::uint64_t c, std::uint64_t skipped,
+                           std::uint64_t order) {
+  const auto* const from = reinterpret_cast<const std::byte*>(columns.lines + 2 * c) + skipped / 8;
+  const Line line =
+      _mm512_shrdv_epi64(Load(from), Load(from + 8), _mm512_set1_epi64(static_cast<long long>(skipped % 8)));
+  return order == 0 ? line : OtherOrder(line, order);
+}
+
+template <bool kStreamed>
+void StoreColumns(const KeptColumns& columns, std::uint64_t order) {
+  for (std::uint64_t c = 0; c < columns.count; ++c) {
+    const ColumnPlace place = PlaceOfColumn(columns, c);
+    Store<kStreamed>(ColumnLine(columns, c, place.skipped, order), columns.out + place.byte);
+  }
+}
+
+void MakeColumn(const KeptColumns& columns, std::uint64_t c, std::uint64_t order, std::byte* to) {
+  Store<false>(ColumnLine(columns, c, PlaceOfColumn(columns, c).skipped, order), to);
+}
+
+void KeepLines(const KeptColumns& columns) {
+  for (std::uint64_t c = 0; c < columns.count; ++c)
+    _mm512_store_si512(columns.lines + 2 * c, Load(columns.lines + 2 * c + 1));
+}
+
 void MoveKinds(const BitLines& p, LineRange range, const std::byte* in, std::byte* out, LineImage* buffer) {
   switch (p.turn.kind) {
     case LineTurn::Kind::bytes:
@@ -329,9 +431,36 @@ void move_bit_lines(const BitLines& program, LineRange range, const std::byte* i
   if (range.begin < range.end) bit_lines::MoveKinds(program, range, in, out, buffer);
 }
 
+void load_squares(const SquareRows& rows, std::uint64_t side, LineImage* lines) {
+  bit_lines::LoadSquares(rows, side, lines);
+}
+
+void turn_square(const BitLines& square, const LineImage* lines, LineImage* buffer, LineImage* kept) {
+  bit_lines::TurnSquare(square, lines, buffer, kept);
+}
+
+void store_columns(const KeptColumns& columns) {
+  const std::uint64_t order = columns.is_high_first ? bit_lines::kOtherOrder : 0;
+  columns.streamed ? bit_lines::StoreColumns<true>(columns, order)
+                   : bit_lines::StoreColumns<false>(columns, order);
+}
+
+void make_column(const KeptColumns& columns, std::uint64_t c, std::byte* to) {
+  bit_lines::MakeColumn(columns, c, columns.is_high_first ? bit_lines::kOtherOrder : 0, to);
+}
+
+void keep_lines(const KeptColumns& columns) { bit_lines::KeepLines(columns); }
+
 #else
 
 bool has_bit_lines() { return false; }
+
+void load_squares(const SquareRows& /*rows*/, std::uint64_t /*side*/, LineImage* /*lines*/) {}
+void turn_square(const BitLines& /*square*/, const LineImage* /*lines*/, LineImage* /*buffer*/,
+                 LineImage* /*kept*/) {}
+void store_columns(const KeptColumns& /*columns*/) {}
+void make_column(const KeptColumns& /*columns*/, std::uint64_t /*c*/, std::byte* /*to*/) {}
+void keep_lines(const KeptColumns& /*columns*/) {}
 
 void move_bit_lines(const BitLines& /*program*/, LineRange /*range*/, const std::byte* /*in*/,
                     std::byte* /*out*/, LineImage* /*buffer*/) {}

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <random>
+#include <utility>
 
 #include "engines/cpu/tile/micro_tile.hpp"
 #include "faro/error.hpp"
+#include "faro/permutation/permutation.hpp"
 
 namespace faro::packed {
 namespace {
@@ -229,6 +231,23 @@ BitLines::BitLines(const layout::Tile& tile, std::uint32_t element_bits, TileSou
     ++group_bits;
   }
   std::sort(fetched_lines.begin(), fetched_lines.end());
+}
+
+BitLines square_program(std::uint32_t element_bits, bool turned) {
+  const int side = kPlaceBits - std::countr_zero(element_bits);
+  const layout::Tile tile =
+      layout::make_tile(maps::transpose(f2::unit(side), f2::unit(side)), {.segment_bits = side});
+  BitLines program(tile, element_bits, TileSource::buffer);
+  FARO_CHECK(program.exchange_bits == side && program.turns_first);
+  for (std::uint64_t& target : program.line_targets) target = 2 * target + kLineSize;
+  if (turned) {
+    for (std::uint64_t& matrix : program.first_matrices) {
+      const std::uint64_t before = std::exchange(matrix, 0);
+      for (std::uint64_t row = 0; row < 8; ++row)
+        matrix |= (before >> 8 * row & 0xff) << 8 * (row ^ (element_bits - 1));
+    }
+  }
+  return program;
 }
 
 }  // namespace faro::packed

@@ -120,4 +120,46 @@ struct LineRange {
 void move_bit_lines(const BitLines& program, LineRange range, const std::byte* in, std::byte* out,
                     LineImage* buffer);
 
+// Matrices of any sides by squares of lines: as many rows as a line has elements, each shifted to begin with
+// a line, become as many columns. Of what was turned of a column the line before is kept, since where it
+// belongs lines of memory begin elsewhere: two make one of memory.
+
+/// The program of a square of 2^q x 2^q elements that becomes lines at each second line of an array.
+/// `turned`: the bits of each element change places end for end, as they do where one side has high ones
+/// first.
+BitLines square_program(std::uint32_t element_bits, bool turned);
+
+/// Rows that are read, side by side as lines: line s of row r is line s side + r.
+struct SquareRows {
+  const std::byte* in = nullptr;
+  const std::uint64_t* first_bits = nullptr;  // of each row, and of those that come after it
+  std::uint64_t rows = 0;
+  std::uint64_t rows_after = 0;
+  std::uint64_t bits = 0;  // of a row; nothing behind them is read but the rest of their last byte
+  bool is_high_first = false;
+};
+/// Rows that are not there are zeros. Requires: has_bit_lines() (unchecked), as all that follow.
+void load_squares(const SquareRows& rows, std::uint64_t side, LineImage* lines);
+/// `kept`: two lines a column, of which the second is written.
+void turn_square(const BitLines& square, const LineImage* lines, LineImage* buffer, LineImage* kept);
+
+/// One column's line of memory: of both lines that are kept, from bit 512 - `shift` on.
+struct KeptColumns {
+  LineImage* lines = nullptr;  // two a column, and one more after all
+  std::uint64_t count = 0;
+  std::byte* out = nullptr;  // that begins `line_bit` bits after a line
+  std::uint64_t line_bit = 0;
+  std::uint64_t first_bit = 0;  // of column 0, from `out` on; its line is `line` lines further
+  std::uint64_t pitch_bits = 0;
+  std::uint64_t line = 0;
+  bool is_high_first = false;
+  bool streamed = false;
+};
+/// Writes all columns' lines.
+void store_columns(const KeptColumns& columns);
+/// Column `c`'s line to memory of anybody's.
+void make_column(const KeptColumns& columns, std::uint64_t c, std::byte* to);
+/// What was the second line becomes the first one.
+void keep_lines(const KeptColumns& columns);
+
 }  // namespace faro::packed
