@@ -483,7 +483,7 @@ class LineMatrixSweep : MatrixAxes {
   bool is_worth() const { return all_rows_ >= side_ && columns_.extent >= side_ / 4; }
 
   std::uint64_t count() const { return detail::unit_count(others_) * down_ * across_; }
-  std::uint64_t buffer_bytes() const { return (4 * strip_ + side_ + 2) * kLineBytes; }
+  std::uint64_t buffer_bytes() const { return (3 * strip_ + side_ + 2) * kLineBytes; }
 
   void move(const Arrays& arrays, std::uint64_t number, std::byte* buffer) const {
     const Place matrix = place_of(number / down_ / across_, others_, first_);
@@ -496,7 +496,7 @@ class LineMatrixSweep : MatrixAxes {
         reinterpret_cast<LineImage*>(detail::round_up(reinterpret_cast<std::uintptr_t>(buffer), kLineBytes));
     LineImage* const loaded = lines + side_;
     KeptColumns kept{
-        .lines = loaded + 2 * strip_,
+        .lines = loaded + strip_,
         .count = columns,
         .out = arrays.out,
         .line_bit = out_bit_,
@@ -508,39 +508,26 @@ class LineMatrixSweep : MatrixAxes {
         .streamed = arrays.streamed,
     };
     const bool is_aligned = ((out_bit_ + kept.first_bit) | kept.pitch_bits) % kLineBits == 0;
-    // Of the rows of a square, and of the two below it; while one is turned, the next one is loaded.
-    std::array<std::uint64_t, 3 * kLineBits> row_bits;
-    const auto rows_from = [&](std::uint64_t line) { return rows - std::min(rows, line * side_); };
-    const auto find = [&](std::uint64_t line, std::uint64_t place) {
-      const std::uint64_t count = std::min(side_, rows_from(line));
-      for (std::uint64_t r = 0; r < count; ++r)
-        row_bits[place * side_ + r] = bit_of_row(matrix, first_row + line * side_ + r, first_column);
-    };
-    const auto rows_of = [&](std::uint64_t line, std::uint64_t place) {
-      const std::uint64_t there = std::min(side_, rows_from(line));
-      return SquareRows{.in = arrays.in,
-                        .first_bits = row_bits.data() + place * side_,
-                        .rows = there,
-                        .rows_after = std::min(side_, rows_from(line + 1)),
-                        .bits = columns * bits_,
-                        .is_high_first = in_order_ == BitOrder::high_first,
-                        .side = there == 0 ? 0 : side_,
-                        .lines = loaded + line % 2 * strip_};
-    };
-    find(0, 1);
-    find(1, 2);
-    SquareRows first = rows_of(0, 1);
-    load_squares(first);
+    // Of the rows of a square, and of the next one.
+    std::array<std::uint64_t, 2 * kLineBits> row_bits;
     for (std::uint64_t line = 0; line * side_ < rows + side_; ++line) {
-      std::copy(row_bits.begin() + static_cast<std::ptrdiff_t>(side_),
-                row_bits.begin() + static_cast<std::ptrdiff_t>(3 * side_), row_bits.begin());
-      find(line + 2, 2);
-      SquareRows next = rows_of(line + 1, 1);
-      if (rows_from(line) != 0) {
+      const std::uint64_t left = rows - std::min(rows, line * side_);
+      const std::uint64_t there = std::min(side_, left);
+      const std::uint64_t known = std::min(2 * side_, left);
+      std::copy_n(row_bits.begin() + static_cast<std::ptrdiff_t>(side_), line == 0 ? 0 : there,
+                  row_bits.begin());
+      for (std::uint64_t r = line == 0 ? 0 : side_; r < known; ++r)
+        row_bits[r] = bit_of_row(matrix, first_row + line * side_ + r, first_column);
+      if (there != 0) {
+        load_squares({.in = arrays.in,
+                      .first_bits = row_bits.data(),
+                      .rows = there,
+                      .rows_after = known - there,
+                      .bits = columns * bits_,
+                      .is_high_first = in_order_ == BitOrder::high_first},
+                     side_, loaded);
         for (std::uint64_t s = 0; s < squares; ++s)
-          turn_square(square_, loaded + line % 2 * strip_ + s * side_, lines, kept.lines + 2 * s * side_,
-                      next);
-        load_squares(next);
+          turn_square(square_, loaded + s * side_, lines, kept.lines + 2 * s * side_);
       }
       kept.line = line;
       if ((line > 0 || is_aligned) && (line + 1) * side_ <= rows) {

@@ -114,15 +114,15 @@ HWY_INLINE Line TurnedFirst(const BitLines& p, Line iota, std::uint64_t j, Line 
   return _mm512_gf2p8affine_epi64_epi8(Permuted(index, line), _mm512_set1_epi64(matrix), 0);
 }
 
-template <int kBits, bool kTurns, class Meanwhile>
+template <int kBits, bool kTurns>
 void LoadLines(const BitLines& p, const std::byte* in, std::uint64_t source, LineImage* to,
-               Meanwhile& fetcher) {
+               Fetcher& fetcher) {
   const Line iota = Load(&kIota);
   const std::uint64_t* const sources = p.line_sources.data();
   const LineImage* const masks = p.exchange_masks.data();
   const std::uint64_t count = std::uint64_t{1} << p.exchange_bits;
   for (std::uint64_t first = 0; first < count; first += std::uint64_t{1} << kBits) {
-    fetcher.template Step<kBits>();
+    fetcher.Step<kBits>();
     Line lines[1 << kBits];
     FARO_UNROLL_LINES
     for (int i = 0; i < 1 << kBits; ++i) {
@@ -219,14 +219,14 @@ HWY_INLINE void LastExchange(const BitLines& p, const LineImage* data, std::uint
   Exchange<kBits>(p.exchange_masks.data() + shift, lines);
 }
 
-template <int kBits, LineTurn::Kind kKind, bool kStreamed, class Meanwhile>
+template <int kBits, LineTurn::Kind kKind, bool kStreamed>
 void StoreLines(const BitLines& p, const LineImage* data, std::uint64_t lanes, std::byte* out,
-                std::uint64_t target, Meanwhile& fetcher) {
+                std::uint64_t target, Fetcher& fetcher) {
   const Turner<kKind> turned(p, lanes);
   const std::uint64_t* const targets = p.line_targets.data();
   const int shift = p.exchange_bits - kBits;
   for (std::uint64_t low = 0; low < std::uint64_t{1} << shift; ++low) {
-    fetcher.template Step<kBits>();
+    fetcher.Step<kBits>();
     Line lines[1 << kBits];
     LastExchange<kBits>(p, data, low, lines);
     FARO_UNROLL_LINES
@@ -244,18 +244,16 @@ using Storing = void (*)(const BitLines&, const LineImage*, std::uint64_t, std::
 
 template <bool kTurns>
 Loading LoadingOf(int bits) {
-  constexpr Loading kAll[] = {LoadLines<0, kTurns, Fetcher>, LoadLines<1, kTurns, Fetcher>,
-                              LoadLines<2, kTurns, Fetcher>, LoadLines<3, kTurns, Fetcher>,
-                              LoadLines<4, kTurns, Fetcher>, LoadLines<5, kTurns, Fetcher>};
+  constexpr Loading kAll[] = {LoadLines<0, kTurns>, LoadLines<1, kTurns>, LoadLines<2, kTurns>,
+                              LoadLines<3, kTurns>, LoadLines<4, kTurns>, LoadLines<5, kTurns>};
   return kAll[bits];
 }
 
 template <LineTurn::Kind kKind, bool kStreamed>
 Storing StoringOf(int bits) {
-  constexpr Storing kAll[] = {
-      StoreLines<0, kKind, kStreamed, Fetcher>, StoreLines<1, kKind, kStreamed, Fetcher>,
-      StoreLines<2, kKind, kStreamed, Fetcher>, StoreLines<3, kKind, kStreamed, Fetcher>,
-      StoreLines<4, kKind, kStreamed, Fetcher>};
+  constexpr Storing kAll[] = {StoreLines<0, kKind, kStreamed>, StoreLines<1, kKind, kStreamed>,
+                              StoreLines<2, kKind, kStreamed>, StoreLines<3, kKind, kStreamed>,
+                              StoreLines<4, kKind, kStreamed>};
   return kAll[bits];
 }
 
@@ -333,73 +331,43 @@ HWY_INLINE Line LoadShifted(const std::byte* in, std::uint64_t first_bit, std::u
   return _mm512_shrdv_epi64(line, next, _mm512_set1_epi64(static_cast<long long>(shift)));
 }
 
-// Loads lines of rows, row by row, and asks for those of rows further on.
-class RowLoader {
- public:
-  explicit RowLoader(SquareRows& rows)
-      : rows_(rows), order_(rows.is_high_first ? kOtherOrder : 0), across_((rows.bits + kBits - 1) / kBits) {
-    row_ = across_ == 0 ? rows.side : rows.done / across_;
-    line_ = across_ == 0 ? 0 : rows.done % across_;
-  }
-  ~RowLoader() { rows_.done = row_ * across_ + line_; }
-  RowLoader(const RowLoader&) = delete;
-  RowLoader& operator=(const RowLoader&) = delete;
-
-  bool IsDone() const { return row_ >= rows_.side; }
-
-  HWY_INLINE void Next() {
-    constexpr std::uint64_t kAhead = 16;
-    const std::uint64_t bit = line_ * kBits;
-    const std::uint64_t ahead = row_ + kAhead;
-    if (ahead < rows_.rows + rows_.rows_after)
-      __builtin_prefetch(rows_.in + (rows_.first_bits[ahead] + bit) / 8, 0, 2);
-    const std::uint64_t bits = rows_.bits - bit < kBits ? rows_.bits - bit : kBits;
-    _mm512_store_si512(rows_.lines + line_ * rows_.side + row_,
-                       row_ < rows_.rows ? LoadShifted(rows_.in, rows_.first_bits[row_] + bit, bits, order_)
+void LoadSquares(const SquareRows& rows, std::uint64_t side, LineImage* to) {
+  constexpr std::uint64_t kAhead = 16;
+  constexpr std::uint64_t kLineBitCount = 8 * kLineSize;
+  const std::uint64_t order = rows.is_high_first ? kOtherOrder : 0;
+  for (std::uint64_t row = 0; row < side; ++row) {
+    if (row + kAhead < rows.rows + rows.rows_after) {
+      const std::byte* const next = rows.in + rows.first_bits[row + kAhead] / 8;
+      for (std::uint64_t byte = 0; byte <= rows.bits / 8; byte += kLineSize)
+        __builtin_prefetch(next + byte, 0, 2);
+    }
+    for (std::uint64_t bit = 0; bit < rows.bits; bit += kLineBitCount) {
+      const std::uint64_t bits = rows.bits - bit < kLineBitCount ? rows.bits - bit : kLineBitCount;
+      _mm512_store_si512(to + bit / kLineBitCount * side + row,
+                         row < rows.rows ? LoadShifted(rows.in, rows.first_bits[row] + bit, bits, order)
                                          : _mm512_setzero_si512());
-    if (++line_ != across_) return;
-    line_ = 0;
-    ++row_;
-  }
-
-  template <int kStepBits>
-  HWY_INLINE void Step() {
-    constexpr int kLines = ((1 << kStepBits) + 1) / 2;
-    for (int i = 0; i < kLines && !IsDone(); ++i) Next();
-  }
-
- private:
-  static constexpr std::uint64_t kBits = 8 * kLineSize;
-  SquareRows& rows_;
-  std::uint64_t order_;
-  std::uint64_t across_;
-  std::uint64_t row_;
-  std::uint64_t line_;
-};
-
-void TurnSquare(const BitLines& p, const LineImage* lines, LineImage* buffer, LineImage* kept,
-                SquareRows& rows) {
-  const auto* const from = reinterpret_cast<const std::byte*>(lines);
-  auto* const to = reinterpret_cast<std::byte*>(kept);
-  constexpr LineTurn::Kind kBytes = LineTurn::Kind::bytes;
-  RowLoader next(rows);
-  switch (p.exchange_bits) {
-    case 7:
-      LoadLines<4, true>(p, from, 0, buffer, next);
-      return StoreLines<3, kBytes, false>(p, buffer, 0, to, 0, next);
-    case 8:
-      LoadLines<4, true>(p, from, 0, buffer, next);
-      return StoreLines<4, kBytes, false>(p, buffer, 0, to, 0, next);
-    default:
-      LoadLines<3, true>(p, from, 0, buffer, next);
-      ExchangeLines<3>(p, 3, buffer);
-      return StoreLines<3, kBytes, false>(p, buffer, 0, to, 0, next);
+    }
   }
 }
 
-void LoadSquares(SquareRows& rows) {
-  RowLoader loader(rows);
-  while (!loader.IsDone()) loader.Next();
+void TurnSquare(const BitLines& p, const LineImage* lines, LineImage* buffer, LineImage* kept) {
+  const auto* const from = reinterpret_cast<const std::byte*>(lines);
+  auto* const to = reinterpret_cast<std::byte*>(kept);
+  constexpr LineTurn::Kind kBytes = LineTurn::Kind::bytes;
+  Fetcher none(p);
+  none.End();
+  switch (p.exchange_bits) {
+    case 7:
+      LoadLines<4, true>(p, from, 0, buffer, none);
+      return StoreLines<3, kBytes, false>(p, buffer, 0, to, 0, none);
+    case 8:
+      LoadLines<4, true>(p, from, 0, buffer, none);
+      return StoreLines<4, kBytes, false>(p, buffer, 0, to, 0, none);
+    default:
+      LoadLines<3, true>(p, from, 0, buffer, none);
+      ExchangeLines<3>(p, 3, buffer);
+      return StoreLines<3, kBytes, false>(p, buffer, 0, to, 0, none);
+  }
 }
 
 // Where a column's line is in memory, and where it begins in those that are kept.
@@ -463,11 +431,12 @@ void move_bit_lines(const BitLines& program, LineRange range, const std::byte* i
   if (range.begin < range.end) bit_lines::MoveKinds(program, range, in, out, buffer);
 }
 
-void load_squares(SquareRows& rows) { bit_lines::LoadSquares(rows); }
+void load_squares(const SquareRows& rows, std::uint64_t side, LineImage* lines) {
+  bit_lines::LoadSquares(rows, side, lines);
+}
 
-void turn_square(const BitLines& square, const LineImage* lines, LineImage* buffer, LineImage* kept,
-                 SquareRows& next) {
-  bit_lines::TurnSquare(square, lines, buffer, kept, next);
+void turn_square(const BitLines& square, const LineImage* lines, LineImage* buffer, LineImage* kept) {
+  bit_lines::TurnSquare(square, lines, buffer, kept);
 }
 
 void store_columns(const KeptColumns& columns) {
@@ -486,9 +455,9 @@ void keep_lines(const KeptColumns& columns) { bit_lines::KeepLines(columns); }
 
 bool has_bit_lines() { return false; }
 
-void load_squares(SquareRows& /*rows*/) {}
+void load_squares(const SquareRows& /*rows*/, std::uint64_t /*side*/, LineImage* /*lines*/) {}
 void turn_square(const BitLines& /*square*/, const LineImage* /*lines*/, LineImage* /*buffer*/,
-                 LineImage* /*kept*/, SquareRows& /*next*/) {}
+                 LineImage* /*kept*/) {}
 void store_columns(const KeptColumns& /*columns*/) {}
 void make_column(const KeptColumns& /*columns*/, std::uint64_t /*c*/, std::byte* /*to*/) {}
 void keep_lines(const KeptColumns& /*columns*/) {}

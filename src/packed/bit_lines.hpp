@@ -137,15 +137,11 @@ struct SquareRows {
   std::uint64_t rows_after = 0;
   std::uint64_t bits = 0;  // of a row; nothing behind them is read but the rest of their last byte
   bool is_high_first = false;
-  std::uint64_t side = 0;  // rows that are written; those that are not there are zeros
-  LineImage* lines = nullptr;
-  std::uint64_t done = 0;  // lines that are loaded
 };
-/// Loads what is left of the rows. Requires: has_bit_lines() (unchecked), as all that follow.
-void load_squares(SquareRows& rows);
-/// `kept`: two lines a column, of which the second is written. Meanwhile as many lines of `next` are loaded.
-void turn_square(const BitLines& square, const LineImage* lines, LineImage* buffer, LineImage* kept,
-                 SquareRows& next);
+/// Rows that are not there are zeros. Requires: has_bit_lines() (unchecked), as all that follow.
+void load_squares(const SquareRows& rows, std::uint64_t side, LineImage* lines);
+/// `kept`: two lines a column, of which the second is written.
+void turn_square(const BitLines& square, const LineImage* lines, LineImage* buffer, LineImage* kept);
 
 /// One column's line of memory: of both lines that are kept, from bit 512 - `shift` on.
 struct KeptColumns {
