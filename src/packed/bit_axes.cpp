@@ -479,8 +479,12 @@ class LineMatrixSweep : MatrixAxes {
         down_(detail::ceil_div(all_rows_, kChunkSquares * side_)),
         across_(detail::ceil_div(columns_.extent, strip_)) {}
 
-  // Whether the processor can, and rows make lines.
-  bool is_worth() const { return all_rows_ >= side_ && columns_.extent >= side_ / 4; }
+  // Whether rows make lines, and are read by more than a few of them, or lie close together.
+  bool is_worth() const {
+    constexpr std::uint64_t kCloseBits = std::uint64_t{8} * 4096;
+    const bool is_close = rows_.size() == 1 && magnitude(rows_[0].in) <= kCloseBits;
+    return all_rows_ >= side_ && (columns_.extent >= kStripSquares * side_ || is_close);
+  }
 
   std::uint64_t count() const { return detail::unit_count(others_) * down_ * across_; }
   std::uint64_t buffer_bytes() const { return (3 * strip_ + side_ + 2) * kLineBytes; }
