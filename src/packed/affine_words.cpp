@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engines/cpu/copy_kernel.hpp"
 #include "engines/cpu/team.hpp"
 #include "kernels/packed_affine_params.hpp"
+#include "packed/bit_lines.hpp"
 #include "packed/squares.hpp"
 
 namespace faro::packed {
@@ -15,7 +17,8 @@ namespace {
 
 // Tiles of pairs have 64 KiB at most, others 128.
 constexpr int segment_bytes_bits(std::uint32_t element_bits) { return element_bits == 4 ? 8 : 7; }
-constexpr std::uint64_t kLine = 64;
+constexpr int kLineBytesBits = 6;
+constexpr std::uint64_t kLine = std::uint64_t{1} << kLineBytesBits;
 constexpr int kSecondLevel = 2;  // of the caches: the nearest has the tile that is exchanged
 constexpr int kLeastRowBits = 4;
 constexpr std::uint64_t kStreamedTileBytes = std::uint64_t{4} << 20;  // from here on past the caches
@@ -50,6 +53,9 @@ WordSquares squares_of(const f2::Matrix& local, int q) {
   }
   return squares;
 }
+
+// log2 of the elements in a line.
+int line_index_bits(std::uint32_t element_bits) { return bits_below_byte(element_bits) + kLineBytesBits; }
 
 // A tile of the array at a time: segments into a buffer, an exchange, segments out of another.
 class TileMove {
@@ -124,16 +130,25 @@ bool walk_orbit(const layout::InPlaceTile& in_place, f2::Word block, std::vector
 void pass_in_place(const layout::InPlaceTile& in_place, std::uint32_t element_bits, std::byte* data,
                    int threads) {
   const TileMove move(in_place.tile, element_bits, false);
+  std::optional<BitLines> lines;
+  if (moves_by_lines(in_place.tile.index_bits, element_bits))
+    lines.emplace(in_place.tile, element_bits, TileSource::buffer);
   cpu::share_out(f2::unit(in_place.tile.block_bits()), threads, [&](std::uint64_t begin, std::uint64_t end) {
     const std::uint64_t bytes = move.tile_bytes();
     const auto buffer = std::make_unique_for_overwrite<std::byte[]>((in_place.orbit_tiles + 1) * bytes);
     std::byte* const scratch = buffer.get() + in_place.orbit_tiles * bytes;
+    std::vector<LineImage> line_buffer(lines ? lines->buffer_lines() : 0);
     std::vector<f2::Word> orbit;
     orbit.reserve(in_place.orbit_tiles);
     for (f2::Word block = begin; block < end; ++block) {
       if (!walk_orbit(in_place, block, orbit)) continue;
       for (std::size_t k = 0; k < orbit.size(); ++k) move.load(data, orbit[k], buffer.get() + k * bytes);
       for (std::size_t k = 0; k < orbit.size(); ++k) {
+        if (lines) {
+          move_bit_lines(*lines, {.begin = orbit[k], .end = orbit[k] + 1}, buffer.get() + k * bytes, data,
+                         line_buffer.data());
+          continue;
+        }
         move.exchange(buffer.get() + k * bytes, orbit[k], scratch);
         move.store(scratch, orbit[k], data);
       }
@@ -142,6 +157,10 @@ void pass_in_place(const layout::InPlaceTile& in_place, std::uint32_t element_bi
 }
 
 }  // namespace
+
+bool moves_by_lines(int n, std::uint32_t element_bits) {
+  return has_bit_lines() && n >= line_index_bits(element_bits);
+}
 
 Affine map_of_places(const Affine& map, std::uint32_t element_bits, BitOrder in, BitOrder out) {
   const f2::Word turned = f2::low_mask(bits_below_byte(element_bits));
@@ -155,13 +174,26 @@ int segment_bits_of(int n, std::uint32_t element_bits) {
   return std::min(n, segment_bytes_bits(element_bits) + bits_below_byte(element_bits));
 }
 
-void move_affine(const Affine& map, std::uint32_t element_bits, std::uint64_t batch, const std::byte* in,
-                 std::byte* out, int threads) {
-  const layout::Tile tile = tile_of(map, segment_bits_of(map.bits(), element_bits));
-  const bool streamed = (batch << map.bits()) >> bits_below_byte(element_bits) >= kStreamedTileBytes;
-  const TileMove move(tile, element_bits, streamed);
-  const std::uint64_t blocks = f2::unit(tile.block_bits());
-  const std::uint64_t array_bytes = blocks * move.tile_bytes();
+AffineMove::AffineMove(const Affine& map, std::uint32_t element_bits)
+    : element_bits_(element_bits),
+      tile_(moves_by_lines(map.bits(), element_bits)
+                ? layout::make_tile(map, {.segment_bits = line_index_bits(element_bits)})
+                : tile_of(map, segment_bits_of(map.bits(), element_bits))) {
+  if (moves_by_lines(map.bits(), element_bits)) lines_.emplace(tile_, element_bits, TileSource::array);
+}
+
+void AffineMove::run(std::uint64_t batch, const std::byte* in, std::byte* out, int threads) const {
+  const std::uint64_t blocks = f2::unit(tile_.block_bits());
+  const std::uint64_t array_bytes = f2::unit(tile_.index_bits - bits_below_byte(element_bits_));
+  const bool is_large = batch * array_bytes >= kStreamedTileBytes;
+  if (lines_) {
+    const bool streamed = is_large && reinterpret_cast<std::uintptr_t>(out) % kLine == 0;
+    return cpu::share_out(batch * blocks, threads, [&](std::uint64_t begin, std::uint64_t end) {
+      std::vector<LineImage> buffer(lines_->buffer_lines());
+      move_bit_lines(*lines_, {.begin = begin, .end = end, .streamed = streamed}, in, out, buffer.data());
+    });
+  }
+  const TileMove move(tile_, element_bits_, is_large);
   cpu::share_out(batch * blocks, threads, [&](std::uint64_t begin, std::uint64_t end) {
     const auto buffer = std::make_unique_for_overwrite<std::byte[]>(2 * move.tile_bytes());
     for (std::uint64_t i = begin; i < end; ++i) {
@@ -171,7 +203,7 @@ void move_affine(const Affine& map, std::uint32_t element_bits, std::uint64_t ba
       move.exchange(buffer.get(), i % blocks, buffer.get() + move.tile_bytes());
       move.store(buffer.get() + move.tile_bytes(), i % blocks, out + array);
     }
-    if (streamed) cpu::finish_streams();
+    if (is_large) cpu::finish_streams();
   });
 }
 

@@ -8,6 +8,7 @@
 
 #include "engines/cpu/copy_kernel.hpp"
 #include "engines/cpu/team.hpp"
+#include "packed/bit_lines.hpp"
 #include "packed/bit_runs.hpp"
 #include "packed/squares.hpp"
 #include "rounding.hpp"
@@ -277,9 +278,10 @@ struct Tile {
   Place matrix = {};
 };
 
-class MatrixSweep {
- public:
-  MatrixSweep(const BitAxes& axes, const AxisMap& part, std::size_t fastest_input, const std::byte* out)
+// The axes of matrices: rows, columns, and what there is of both.
+class MatrixAxes {
+ protected:
+  MatrixAxes(const BitAxes& axes, const AxisMap& part, std::size_t fastest_input, const std::byte* out)
       : bits_(axes.element_bits),
         in_order_(axes.in_order),
         out_order_(axes.out_order),
@@ -293,6 +295,23 @@ class MatrixSweep {
       if (i != fastest_input) (i < last ? rows_ : others_).push_back(map.axes[i]);
     }
     all_rows_ = detail::unit_count(rows_);
+  }
+
+  std::uint32_t bits_;
+  BitOrder in_order_;
+  BitOrder out_order_;
+  std::uint64_t out_bit_;  // of the output's first byte, in its line of memory
+  Place first_;
+  std::vector<StridedAxis> rows_;  // end to end in the output
+  std::uint64_t all_rows_ = 0;
+  StridedAxis columns_;  // side by side in the input
+  std::vector<StridedAxis> others_;
+};
+
+class MatrixSweep : MatrixAxes {
+ public:
+  MatrixSweep(const BitAxes& axes, const AxisMap& part, std::size_t fastest_input, const std::byte* out)
+      : MatrixAxes(axes, part, fastest_input, out) {
     per_byte_ = kMostPerByte / bits_;
     is_skewed_ = !begins_at(kLineBits) && begins_at(bits_);
     tile_ = {.rows = std::min((is_skewed_ ? kSkewedColumnBytes : kColumnBytes) * per_byte_, all_rows_),
@@ -439,21 +458,120 @@ class MatrixSweep {
     }
   }
 
-  std::uint32_t bits_;
-  BitOrder in_order_;
-  BitOrder out_order_;
-  std::uint64_t out_bit_;  // of the output's first byte, in its line of memory
   bool is_skewed_ = false;
   std::uint64_t more_rows_ = 0;
-  Place first_;
-  std::vector<StridedAxis> rows_;  // end to end in the output
-  std::uint64_t all_rows_ = 0;
-  StridedAxis columns_;  // side by side in the input
-  std::vector<StridedAxis> others_;
   std::uint32_t per_byte_ = 1;
   Tile tile_;  // the largest
   std::uint64_t down_ = 1;
   std::uint64_t across_ = 1;
+};
+
+// The same by squares of lines (bit_lines.hpp): strips of columns, down through many rows, so that lines of
+// memory are made of two lines that were turned one after the other.
+class LineMatrixSweep : MatrixAxes {
+ public:
+  LineMatrixSweep(const BitAxes& axes, const AxisMap& part, std::size_t fastest_input, const std::byte* out)
+      : MatrixAxes(axes, part, fastest_input, out),
+        side_(kLineBits / bits_),
+        square_(square_program(bits_, in_order_ != out_order_)),
+        strip_(std::min(kStripSquares * side_, detail::round_up(columns_.extent, side_))),
+        down_(detail::ceil_div(all_rows_, kChunkSquares * side_)),
+        across_(detail::ceil_div(columns_.extent, strip_)) {}
+
+  // Whether rows make lines, and are read by more than a few of them, or lie close together.
+  bool is_worth() const {
+    constexpr std::uint64_t kCloseBits = std::uint64_t{8} * 4096;
+    const bool is_close = rows_.size() == 1 && magnitude(rows_[0].in) <= kCloseBits;
+    return all_rows_ >= side_ && (columns_.extent >= kStripSquares * side_ || is_close);
+  }
+
+  std::uint64_t count() const { return detail::unit_count(others_) * down_ * across_; }
+  std::uint64_t buffer_bytes() const { return (3 * strip_ + side_ + 2) * kLineBytes; }
+
+  void move(const Arrays& arrays, std::uint64_t number, std::byte* buffer) const {
+    const Place matrix = place_of(number / down_ / across_, others_, first_);
+    const std::uint64_t first_row = number % down_ * kChunkSquares * side_;
+    const std::uint64_t first_column = number / down_ % across_ * strip_;
+    const std::uint64_t rows = std::min(kChunkSquares * side_, all_rows_ - first_row);
+    const std::uint64_t columns = std::min(strip_, columns_.extent - first_column);
+    const std::uint64_t squares = detail::ceil_div(columns, side_);
+    auto* const lines =
+        reinterpret_cast<LineImage*>(detail::round_up(reinterpret_cast<std::uintptr_t>(buffer), kLineBytes));
+    LineImage* const loaded = lines + side_;
+    KeptColumns kept{
+        .lines = loaded + strip_,
+        .count = columns,
+        .out = arrays.out,
+        .line_bit = out_bit_,
+        .first_bit =
+            static_cast<std::uint64_t>(matrix.out + static_cast<std::int64_t>(first_column) * columns_.out +
+                                       static_cast<std::int64_t>(first_row * bits_)),
+        .pitch_bits = static_cast<std::uint64_t>(columns_.out),
+        .is_high_first = out_order_ == BitOrder::high_first,
+        .streamed = arrays.streamed,
+    };
+    const bool is_aligned = ((out_bit_ + kept.first_bit) | kept.pitch_bits) % kLineBits == 0;
+    // Of the rows of a square, and of the next one.
+    std::array<std::uint64_t, 2 * kLineBits> row_bits;
+    for (std::uint64_t line = 0; line * side_ < rows + side_; ++line) {
+      const std::uint64_t left = rows - std::min(rows, line * side_);
+      const std::uint64_t there = std::min(side_, left);
+      const std::uint64_t known = std::min(2 * side_, left);
+      std::copy_n(row_bits.begin() + static_cast<std::ptrdiff_t>(side_), line == 0 ? 0 : there,
+                  row_bits.begin());
+      for (std::uint64_t r = line == 0 ? 0 : side_; r < known; ++r)
+        row_bits[r] = bit_of_row(matrix, first_row + line * side_ + r, first_column);
+      if (there != 0) {
+        load_squares({.in = arrays.in,
+                      .first_bits = row_bits.data(),
+                      .rows = there,
+                      .rows_after = known - there,
+                      .bits = columns * bits_,
+                      .is_high_first = in_order_ == BitOrder::high_first},
+                     side_, loaded);
+        for (std::uint64_t s = 0; s < squares; ++s)
+          turn_square(square_, loaded + s * side_, lines, kept.lines + 2 * s * side_);
+      }
+      kept.line = line;
+      if ((line > 0 || is_aligned) && (line + 1) * side_ <= rows) {
+        packed::store_columns(kept);
+      } else {
+        store_parts(kept, rows * bits_);
+      }
+      keep_lines(kept);
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t kStripSquares = 8;   // that lie side by side
+  static constexpr std::uint64_t kChunkSquares = 32;  // one below the other
+
+  std::uint64_t bit_of_row(const Place& matrix, std::uint64_t row, std::uint64_t column) const {
+    const std::int64_t in = rows_.size() == 1 ? matrix.in + static_cast<std::int64_t>(row) * rows_[0].in
+                                              : place_of(row, rows_, matrix).in;
+    return static_cast<std::uint64_t>(in) + column * bits_;
+  }
+
+  // A line that columns begin or end in, of which the first `bits` are there.
+  void store_parts(const KeptColumns& kept, std::uint64_t bits) const {
+    std::array<std::byte, kLineBytes> made;
+    for (std::uint64_t c = 0; c < kept.count; ++c) {
+      const std::uint64_t column_bit = kept.first_bit + c * kept.pitch_bits;
+      const std::uint64_t into_line = (out_bit_ + column_bit) % kLineBits;
+      const std::uint64_t skipped = kept.line == 0 ? into_line : 0;
+      const std::uint64_t begin = kept.line * kLineBits + skipped - into_line;
+      const std::uint64_t end = std::min(bits, (kept.line + 1) * kLineBits - into_line);
+      if (end <= begin) continue;
+      make_column(kept, c, made.data());
+      store_placed_run(made.data(), skipped, end - begin, out_order_, kept.out, column_bit + begin, false);
+    }
+  }
+
+  std::uint64_t side_;  // of a square, elements
+  BitLines square_;
+  std::uint64_t strip_;  // columns
+  std::uint64_t down_;
+  std::uint64_t across_;
 };
 
 template <typename Sweep>
@@ -503,6 +621,12 @@ std::uint64_t elements_at_once(const BitAxes& axes) {
   return steps == 0 ? 1 : elements / steps;
 }
 
+bool has_runs(const BitAxes& axes) {
+  return std::all_of(axes.parts.begin(), axes.parts.end(), [&](const AxisMap& part) {
+    return fastest_of_input(part, axes.element_bits) == std::size_t{0};
+  });
+}
+
 void move_axes(const BitAxes& axes, const std::byte* in, std::byte* out, bool streamed, int threads) {
   const Arrays arrays{.in = in, .out = out, .streamed = streamed};
   const auto element = static_cast<std::int64_t>(axes.element_bits);
@@ -515,10 +639,17 @@ void move_axes(const BitAxes& axes, const std::byte* in, std::byte* out, bool st
     const std::size_t fastest = fastest_of_input(part, axes.element_bits).value();
     if (fastest == 0) {
       share_sweep(RunSweep(axes, part, out), RunSweep::buffer_bytes(), arrays, threads);
-    } else {
-      const MatrixSweep sweep(axes, part, fastest, out);
-      share_sweep(sweep, sweep.buffer_bytes(), arrays, threads);
+      continue;
     }
+    if (has_bit_lines()) {
+      const LineMatrixSweep sweep(axes, part, fastest, out);
+      if (sweep.is_worth()) {
+        share_sweep(sweep, sweep.buffer_bytes(), arrays, threads);
+        continue;
+      }
+    }
+    const MatrixSweep sweep(axes, part, fastest, out);
+    share_sweep(sweep, sweep.buffer_bytes(), arrays, threads);
   }
 }
 

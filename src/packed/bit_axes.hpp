@@ -43,6 +43,9 @@ std::optional<BitAxes> bit_axes(const PackedProblem& problem);
 /// Elements that one step moves, a run or a matrix, on the mean. 1 where an axis is fast on neither side.
 std::uint64_t elements_at_once(const BitAxes& axes);
 
+/// Whether one axis is the fastest of both sides: runs, and no matrices.
+bool has_runs(const BitAxes& axes);
+
 /// Requires: elements_at_once() > 1, or elements of 1, 2 or 4 bits (unchecked).
 void move_axes(const BitAxes& axes, const std::byte* in, std::byte* out, bool streamed, int threads);
 

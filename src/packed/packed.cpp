@@ -37,6 +37,7 @@ constexpr std::uint32_t kMostElementBits = 32768;
 constexpr std::uint64_t kMostBits = std::uint64_t{1} << 56;
 constexpr std::uint64_t kStreamedBytes = std::uint64_t{4} << 20;  // from here on past the caches
 constexpr std::uint64_t kRunElements = 64;  // that pay by themselves, where there is another way
+constexpr std::uint64_t kRunBytes = 512;    // that pay beside lines of memory
 constexpr std::uint64_t kFewElements = 8;   // that pay beside elements one by one
 
 const char* const kPlan = "plan packed elements";
@@ -156,7 +157,7 @@ struct PackedPlan::State {
     packed::BitAxes axes;
   };
   struct ByMap {
-    Affine places;
+    packed::AffineMove move;
   };
   struct OneByOne {
     Permutation back;
@@ -195,14 +196,23 @@ struct PackedPlan::State {
     } else if (is_cuda) {
       way = on_device(problem, cuda::ordinal_of(options.device));
     } else if (auto axes = packed::bit_axes(problem);
-               axes && packed::elements_at_once(*axes) >= (is_affine ? kRunElements : kFewElements)) {
+               axes && packed::elements_at_once(*axes) >= (is_affine ? kRunElements : kFewElements) &&
+               !(is_affine && goes_by_lines(*axes))) {
       way = ByAxes{std::move(*axes)};
     } else if (is_affine && packed::has_squares(index_bits(), problem.element_bits)) {
-      way = ByMap{packed::map_of_places(std::get<Affine>(problem.permutation), problem.element_bits,
-                                        problem.in.order, problem.out.order)};
+      const Affine places = packed::map_of_places(std::get<Affine>(problem.permutation), problem.element_bits,
+                                                  problem.in.order, problem.out.order);
+      way = ByMap{packed::AffineMove(places, problem.element_bits)};
     } else {
       way = OneByOne{packed::sources(problem.permutation)};
     }
+  }
+
+  // Affine maps that lines of memory take faster than axes: all but long runs.
+  bool goes_by_lines(const packed::BitAxes& axes) const {
+    return packed::moves_by_lines(index_bits(), problem.element_bits) &&
+           (!packed::has_runs(axes) ||
+            packed::elements_at_once(axes) * problem.element_bits < kRunBytes * packed::kBitsOfByte);
   }
 
   static OnDevice on_device(const PackedProblem& problem, int device) {
@@ -278,9 +288,8 @@ struct PackedPlan::State {
     if (const auto* axes = std::get_if<ByAxes>(&way)) {
       packed::move_axes(axes->axes, in, out, out_bytes >= kStreamedBytes, threads);
     } else if (const auto* map = std::get_if<ByMap>(&way)) {
-      packed::move_affine(map->places, problem.element_bits, problem.batch,
-                          in + problem.in.first_bit / packed::kBitsOfByte,
-                          out + problem.out.first_bit / packed::kBitsOfByte, threads);
+      map->move.run(problem.batch, in + problem.in.first_bit / packed::kBitsOfByte,
+                    out + problem.out.first_bit / packed::kBitsOfByte, threads);
     } else {
       packed::move_any(problem, std::get<OneByOne>(way).back, in, out, threads);
     }

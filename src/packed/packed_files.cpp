@@ -115,36 +115,20 @@ class PanelSweep {
   void run_by_rows(const InputFile& in, io::OutputFile& out, std::uint64_t header_bytes,
                    std::uint64_t memory_bytes) const {
     const std::uint64_t tall = std::min(panel_rows(memory_bytes), matrix_.rows);
-    const std::uint64_t row_bytes = matrix_.in_pitch / packed::kBitsOfByte;
-    const io::Buffer from(tall * row_bytes);
-    const io::Buffer to(matrix_.columns * piece_bytes(tall));
-    for (std::uint64_t first = 0; first < matrix_.rows; first += tall) {
-      const std::uint64_t rows = std::min(tall, matrix_.rows - first);
-      const std::uint64_t piece = piece_bytes(rows);
-      const PackedPlan plan({.permutation = maps::transpose_any(rows, matrix_.columns),
-                             .element_bits = problem_.element_bits,
-                             .in = {.row_elements = matrix_.columns,
-                                    .pitch_bits = matrix_.in_pitch,
-                                    .order = problem_.in.order},
-                             .out = {.row_elements = rows,
-                                     .pitch_bits = piece * packed::kBitsOfByte,
-                                     .order = problem_.out.order},
-                             .pads = PadBits::zero},
-                            plan_options(options_));
-      const std::span<std::byte> read = from.span().first(plan.in_bytes());
-      const std::span<std::byte> turned = to.span().first(plan.out_bytes());
-      in.require(
-          in.read_by_all(read, problem_.in.first_bit / packed::kBitsOfByte + first * row_bytes, threads_));
-      run_on_engine(plan, read, turned, options_);
-      if (options_.verify) verify_packed(plan.problem(), read, turned, options_.threads);
-      cpu::share_out(matrix_.columns, threads_, [&](std::uint64_t begin, std::uint64_t end) {
-        for (std::uint64_t c = begin; c < end; ++c) {
-          const std::uint64_t bit = c * matrix_.out_pitch + first * problem_.element_bits;
-          out.write(turned.subspan(c * piece, std::min(piece, turned.size() - c * piece)),
-                    header_bytes + bit / packed::kBitsOfByte);
-        }
-      });
-    }
+    std::atomic<bool> read_all = true;
+    // Each thread has panels of its own, so that one reads while the file is another's to write.
+    cpu::share_out(
+        detail::ceil_div(matrix_.rows, tall), panel_threads(), [&](std::uint64_t begin, std::uint64_t end) {
+          const io::Buffer from(strip_rows(tall) * row_bytes(), io::PageKind::huge, io::PageTouch::as_used);
+          const io::Buffer to((matrix_.columns + 1) * pitch_bytes(tall), io::PageKind::huge,
+                              io::PageTouch::as_used);
+          for (std::uint64_t i = begin; i < end; ++i) {
+            const std::uint64_t rows = std::min(tall, matrix_.rows - i * tall);
+            if (!fill_panel(in, i * tall, rows, from.span(), to.span())) read_all = false;
+            write_panel(out, header_bytes, i * tall, rows, to.span());
+          }
+        });
+    in.require(read_all);
   }
 
   /// Columns of a panel: whole bytes of both sides.
@@ -176,10 +160,70 @@ class PanelSweep {
 
   // Rows of a panel: pages of the output's rows, where there is memory for one.
   std::uint64_t panel_rows(std::uint64_t memory_bytes) const {
-    const std::uint64_t bits = matrix_.columns * problem_.element_bits + matrix_.in_pitch;
-    const std::uint64_t rows = memory_bytes / detail::ceil_div(bits, packed::kBitsOfByte);
+    const std::uint64_t memory = memory_bytes / static_cast<std::uint64_t>(panel_threads());
+    const std::uint64_t strip = is_by_strips() ? strip_rows(matrix_.rows) * row_bytes() : memory / 2;
+    const std::uint64_t held = std::max(memory / 2, memory - std::min(memory, strip));
+    const std::uint64_t row = detail::ceil_div(matrix_.columns * problem_.element_bits, packed::kBitsOfByte);
+    const std::uint64_t rows = held / row;
     const std::uint64_t page = kPageBits / problem_.element_bits;
     return rows >= page ? rows / page * page : std::max<std::uint64_t>(rows / kColumns * kColumns, kColumns);
+  }
+
+  // A GPU takes a panel at once, and no other meanwhile.
+  bool is_by_strips() const { return options_.engine != Engine::cuda; }
+  int panel_threads() const { return is_by_strips() ? threads_ : 1; }
+
+  // Rows that are read and turned at a time, as long as the second level of the caches has them.
+  std::uint64_t strip_rows(std::uint64_t rows) const {
+    constexpr std::uint64_t kStripBytes = std::uint64_t{1} << 20;
+    if (!is_by_strips()) return rows;
+    return std::min(rows, std::max(kStripBytes / row_bytes() / kColumns * kColumns, kColumns));
+  }
+
+  std::uint64_t row_bytes() const { return matrix_.in_pitch / packed::kBitsOfByte; }
+
+  // From one column of a panel to the next: so that they do not share sets of the caches.
+  std::uint64_t pitch_bytes(std::uint64_t rows) const {
+    constexpr std::uint64_t kLine = 64;
+    return detail::round_up(piece_bytes(rows), kLine) + kLine;
+  }
+
+  // Returns whether all was read.
+  bool fill_panel(const InputFile& in, std::uint64_t first, std::uint64_t rows, std::span<std::byte> from,
+                  std::span<std::byte> to) const {
+    const std::uint64_t pitch = pitch_bytes(rows);
+    for (std::uint64_t c = 0; c < matrix_.columns; ++c) to[c * pitch + piece_bytes(rows) - 1] = std::byte{};
+    for (std::uint64_t done = 0; done < rows; done += strip_rows(rows)) {
+      const std::uint64_t some = std::min(strip_rows(rows), rows - done);
+      PackedOptions options = plan_options(options_);
+      if (is_by_strips()) options.threads = 1;
+      const PackedPlan plan({.permutation = maps::transpose_any(some, matrix_.columns),
+                             .element_bits = problem_.element_bits,
+                             .in = {.row_elements = matrix_.columns,
+                                    .pitch_bits = matrix_.in_pitch,
+                                    .order = problem_.in.order},
+                             .out = {.row_elements = some,
+                                     .pitch_bits = pitch * packed::kBitsOfByte,
+                                     .first_bit = done * problem_.element_bits,
+                                     .order = problem_.out.order}},
+                            options);
+      const std::span<std::byte> read = from.first(plan.in_bytes());
+      const std::span<std::byte> turned = to.first(plan.out_bytes());
+      const std::uint64_t at = problem_.in.first_bit / packed::kBitsOfByte + (first + done) * row_bytes();
+      if (!(is_by_strips() ? in.read(read, at) : in.read_by_all(read, at, threads_))) return false;
+      run_on_engine(plan, read, turned, options_);
+      if (options_.verify) verify_packed(plan.problem(), read, turned, options.threads);
+    }
+    return true;
+  }
+
+  void write_panel(io::OutputFile& out, std::uint64_t header_bytes, std::uint64_t first, std::uint64_t rows,
+                   std::span<const std::byte> from) const {
+    const std::uint64_t pitch = pitch_bytes(rows);
+    for (std::uint64_t c = 0; c < matrix_.columns; ++c) {
+      const std::uint64_t bit = c * matrix_.out_pitch + first * problem_.element_bits;
+      out.write(from.subspan(c * pitch, piece_bytes(rows)), header_bytes + bit / packed::kBitsOfByte);
+    }
   }
 
   std::uint64_t piece_bytes(std::uint64_t columns) const {
@@ -254,9 +298,9 @@ void permute_packed_file(const PackedProblem& problem, const PackedFile& in, con
   if (const auto matrix = matrix_of(plan.problem())) {
     const PanelSweep sweep(plan.problem(), *matrix, options);
     constexpr std::uint64_t kPanelBytes = std::uint64_t{256} << 20;
-    const std::uint64_t panel = fits ? std::min(memory, kPanelBytes) : memory;
-    if (sweep.is_by_rows(panel) && (!fits || sweep.has_pages(panel))) {
-      sweep.run_by_rows(input, output, header.size(), panel);
+    const std::uint64_t panels = fits ? std::min(memory, kPanelBytes) : memory;
+    if (sweep.is_by_rows(panels) && (!fits || sweep.has_pages(panels))) {
+      sweep.run_by_rows(input, output, header.size(), panels);
       return output.commit();
     }
     if (!fits) {

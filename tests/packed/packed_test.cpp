@@ -5,12 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "faro/error.hpp"
 #include "hwy/targets.h"
+#include "packed/bit_lines.hpp"
 #include "packed_support.hpp"
 
 namespace faro {
@@ -127,6 +129,47 @@ TEST(Packed, AffineMapsByEveryInstructionSet) {
     }
   }
   hwy::SetSupportedTargetsForTest(0);
+}
+
+// Lines of 512 bits by every kind of matrix inside them: dense ones, and few steps of which few bits leave
+// their bytes.
+TEST(Packed, LinesAreTurnedByAnyMatrix) {
+  std::mt19937_64 random(17);
+  int kinds[3] = {};
+  for (int trial = 0; trial < 400; ++trial) {
+    f2::Matrix matrix = trial % 2 == 0 ? f2::Matrix::identity(9) : maps::random_bpc(9, random()).matrix();
+    for (int step = trial / 4 % 12; step > 0; --step) {
+      const auto from = static_cast<int>(random() % 9);
+      const auto to = static_cast<int>(random() % 9);
+      if (from != to) matrix.set_column(to, matrix.column(to) ^ matrix.column(from));
+    }
+    if (trial % 8 == 0) matrix = maps::random_bmmc(9, random()).matrix();
+    ++kinds[static_cast<int>(packed::LineTurn(matrix).kind)];
+    verify({.permutation = Affine(matrix, random() % 512), .element_bits = 1, .batch = 1 + random() % 3},
+           random);
+  }
+  for (const int kind : kinds) EXPECT_GT(kind, 20);
+}
+
+// Past the caches, where the output begins with a line of memory, and through them where it does not.
+TEST(Packed, AffineMapsOfMebibytes) {
+  std::mt19937_64 random(18);
+  for (int trial = 0; trial < 6; ++trial) {
+    const std::uint32_t bits = 1U << trial % 3;
+    const int n = 25 - trial % 3;
+    const PackedPlan plan({.permutation = trial % 2 == 0   ? maps::random_bmmc(n, random())
+                                          : trial % 4 == 1 ? maps::bit_reversal(n)
+                                                           : maps::transpose(1U << 11, 1U << (n - 11)),
+                           .element_bits = bits});
+    const Bytes in = random_bytes(plan.in_bytes(), random);
+    Bytes out(plan.out_bytes() + 128);
+    void* begin = out.data();
+    std::size_t space = out.size();
+    auto* const aligned = static_cast<std::byte*>(std::align(64, plan.out_bytes(), begin, space));
+    const std::span<std::byte> to(aligned + (trial % 4 == 3 ? 7 : 0), plan.out_bytes());
+    plan.run(in, to);
+    EXPECT_EQ(find_packed_mismatch(plan.problem(), in, to, 2), "") << plan.explain();
+  }
 }
 
 // Elements of whole bytes: where they stand at bytes, by ordinary plans.
@@ -261,7 +304,7 @@ TEST(Packed, IndexArraysAndOtherMapsOfAnyWidth) {
 }
 
 TEST(Packed, EveryWayIsTaken) {
-  EXPECT_EQ(way_of({.permutation = maps::transpose(256, 512), .element_bits = 1}), "axes");
+  EXPECT_EQ(way_of({.permutation = maps::transpose_any(257, 512), .element_bits = 1}), "axes");
   EXPECT_EQ(way_of({.permutation = maps::transpose_any(33, 100), .element_bits = 6}), "elem");
   EXPECT_EQ(way_of({.permutation = maps::roll(1000, 3), .element_bits = 6}), "axes");
   EXPECT_EQ(way_of({.permutation = maps::bit_reversal(12), .element_bits = 2}), "tile");
