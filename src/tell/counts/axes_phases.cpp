@@ -145,7 +145,11 @@ struct AxesBlock {
   bool run_skinny(const AxesSkinnyKernel& k) const {
     static constexpr kernels::AxesSkinnyShape shape = kernels::axes_skinny_shape(number);
     if (k.shape != shape) return false;
-    run_lines([](auto&... all) { kernels::load_axes_skinny<shape>(all...); },
+    const auto load = [](CountingMemory& m, const auto&... all) {
+      BoxCounted<1> copying{{m}};
+      kernels::load_axes_skinny<shape>(copying, all...);
+    };
+    run_lines(load,
               [](auto&... all) { kernels::store_axes_skinny<shape>(all...); });
     return true;
   }
