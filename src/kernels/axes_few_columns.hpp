@@ -22,7 +22,7 @@ constexpr void load_skinny_stretch(Memory& memory, const AxesLinesParams& p, con
   using Layout = SkinnyLayout<shape>;
   constexpr std::uint32_t unroll = 4;
   constexpr std::uint32_t units = kMovedBytes / Layout::kUnit;
-  constexpr bool copies = !shape.exchanged && box_copies<Memory>;
+  constexpr bool copies = skinny_copied(shape) && box_copies<Memory>;
   const Layout layout{.exchange = p.exchange};
   const std::uint64_t begin = tile.in / kLineSector * kLineSector;
   const std::uint32_t bytes = static_cast<std::uint32_t>(tile.in - begin) + tile.row_bytes;

@@ -368,9 +368,12 @@ void choose_skinny(AxesLinesChoice& choice, const Plane& plane, std::uint64_t mo
   // What precedes a tile in its rows' words, and what follows it.
   const std::uint64_t others = by_rows && word > plane.unit_bytes ? word * few : 0;
   p.pitch = static_cast<std::uint32_t>(round_up(others, kMovedBytes));
-  constexpr std::uint64_t line_of_banks = 128;
+  constexpr std::uint32_t line_of_banks = 128;
   p.shared_bytes = static_cast<std::uint32_t>(
       round_up(p.pitch + kLineSector + most_steps * plane.unit_bytes * few + others, line_of_banks));
+  if (by_rows && skinny_copied(shape) && word > plane.unit_bytes)  // words that wait
+    p.shared_bytes +=
+        static_cast<std::uint32_t>(few) * parts * static_cast<std::uint32_t>(shape.chunks) * line_of_banks;
   choice.skinny = choose_skinny_banks(p, shape);
 }
 

@@ -34,6 +34,16 @@ struct AxesSkinnyShape {
   friend constexpr bool operator==(const AxesSkinnyShape&, const AxesSkinnyShape&) = default;
 };
 
+/// Whether the input goes to shared memory past registers, where the memory copies by itself: rows of narrow
+/// units, whose words wait before the stretch is made of them, short ones of single units, and stretches of
+/// narrow ones that stay as they are.
+constexpr bool skinny_copied(const AxesSkinnyShape& shape) {
+  constexpr int word = 4;
+  if (shape.few > 0) return false;
+  if (shape.by_rows) return shape.unit_bytes < word || shape.chunks == 1;
+  return shape.unit_bytes < word && !shape.exchanged;
+}
+
 inline constexpr int kLeastFewVectors = 2;
 inline constexpr int kMostFewVectors = 8;
 

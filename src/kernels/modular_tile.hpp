@@ -142,8 +142,9 @@ struct MoveModularTiles {
     block.barrier();
     const auto* const from = reinterpret_cast<const Element*>(in) + work.array * count;
     if constexpr (kCopied && requires { wait_for_copies(block); }) {
-      copy(work, block.thread(), rows,
-           [&](std::uint32_t slot, std::uint64_t at) { copy_past_registers(block, stage.data + slot, from + at); });
+      copy(work, block.thread(), rows, [&](std::uint32_t slot, std::uint64_t at) {
+        copy_past_registers(block, stage.data + slot, from + at);
+      });
       wait_for_copies(block);
     } else {
       read(work, block.thread(), rows, stage, BlockArray<const Element>{from});

@@ -79,7 +79,9 @@ bool narrow_tiles_suit(const kernels::AxesLinesChoice& choice, const Pieces& pie
   const kernels::BoxShape& box = chosen.shape;
   const bool is_long = shorter_side(axes) >= kLongSide;
   const bool apart = has_largest_tiles(choice) && !planes_lie_together(axes);
-  if (is_long && !apart) return true;
+  // Pieces of rows that lie apart must be nearly whole.
+  constexpr double nearly = 0.94;
+  if (is_long && (!apart || pieces.filled() >= nearly)) return true;
   if (planes_lie_together(axes)) return tiles_suit(pieces, box);
   if (moves_vectors(box) && chosen.box->cost < fast) return false;
   if (pieces.tile.unit_bytes == 1) return pieces.filled() >= 0.4;

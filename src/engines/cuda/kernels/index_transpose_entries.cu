@@ -23,13 +23,12 @@ struct CopyingTransposeMemory : TransposeMemory {
   static __device__ void wait() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 };
 
-// By vectors, a thread holds those of all rows, twice; rows of single units and stretches go past registers.
+// By vectors, a thread holds those of all rows, twice; others are fewer where input goes past registers.
 constexpr int skinny_blocks(const kernels::AxesSkinnyShape& shape) {
   constexpr int few = 4;
   if (shape.few > 0) return shape.few <= few ? 5 : 3;
-  constexpr int single = 4;
-  if (shape.by_rows) return shape.unit_bytes < single ? 4 : 8;
-  return shape.exchanged ? 5 : 6;
+  if (shape.by_rows) return !kernels::skinny_copied(shape) ? 4 : shape.unit_bytes < 4 ? 6 : 8;
+  return kernels::skinny_copied(shape) ? 6 : 5;
 }
 
 template <int number>
@@ -45,6 +44,10 @@ __global__ void __launch_bounds__(kernels::kAxesSkinnyThreads,
   kernels::load_axes_skinny<shape>(memory, params, tile, threadIdx.x);
   CopyingTransposeMemory::wait();
   __syncthreads();
+  if constexpr (kernels::skinny_words_wait<shape, CopyingTransposeMemory>()) {
+    kernels::spread_axes_skinny<shape>(memory, params, tile, threadIdx.x);
+    __syncthreads();
+  }
   kernels::store_axes_skinny<shape>(memory, params, tile, threadIdx.x);
 }
 
