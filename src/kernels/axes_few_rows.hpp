@@ -3,9 +3,8 @@
 //     part of a row      4 x 32 words, one after another, or 1 x 32 where rows are short; a warp reads so
 //                        many parts that a thread has 64 bytes on their way
 //     last words         a row that begins within a word may end in one word more: a thread a row
-//     past registers     where the memory copies by itself, all parts of a tile are under way at a time:
-//                        units of 4 and 8 bytes of short rows to their places, words of narrow ones behind
-//                        the stretch, from where they are spread when they have come
+//     past registers     where the memory copies by itself, words of long rows of narrow units are all under
+//                        way at a time, to behind the stretch, from where they are spread when they have come
 //
 // Where nothing is beyond the array, words are read whole, and what they hold of other tiles is put before
 // the stretch or after it. The tiles at the array's ends go unit by unit. (axes_stretch.hpp has the picture.)
@@ -76,7 +75,6 @@ template <AxesSkinnyShape shape, bool all, device::Memory Memory>
 constexpr void load_row_parts(Memory& memory, const device::Division32& parts, const SkinnyRows<shape>& rows,
                               std::uint32_t first, std::uint32_t items, std::uint32_t lane) {
   using Layout = SkinnyLayout<shape>;
-  constexpr bool copies = skinny_copied(shape) && Layout::kWordUnits == 1 && box_copies<Memory>;
   device::Packet<Layout::kWord> word[Layout::kGroups][Layout::kChunks];
   std::uint32_t address[Layout::kGroups];
   std::int32_t left[Layout::kGroups];  // bytes of the row from the first word's place on
@@ -92,19 +90,15 @@ constexpr void load_row_parts(Memory& memory, const device::Division32& parts, c
     left[g] = item < items ? static_cast<std::int32_t>(rows.row_bytes - byte) : 0;
     FARO_UNROLL
     for (std::uint32_t h = 0; h < Layout::kChunks; ++h) {
-      if (!all && left[g] <= static_cast<std::int32_t>(h * Layout::kChunk)) {
-        device::idle(memory);
-      } else if constexpr (copies) {
-        memory.template copy_to_shared<Layout::kWord>(
-            input_cursor(memory, from + h * Layout::kChunk),
-            rows.layout.place(address[g] + h * Layout::kChunk * rows.rows));
-      } else {
+      if (all || left[g] > static_cast<std::int32_t>(h * Layout::kChunk)) {
         word[g][h] = memory.template load_global<Layout::kWord>(device::kInput, from + h * Layout::kChunk);
+      } else {
+        device::idle(memory);
       }
     }
   }
   FARO_UNROLL
-  for (std::uint32_t g = 0; g < Layout::kGroups && !copies; ++g) {
+  for (std::uint32_t g = 0; g < Layout::kGroups; ++g) {
     FARO_UNROLL
     for (std::uint32_t h = 0; h < Layout::kChunks; ++h) {
       if (all || left[g] > static_cast<std::int32_t>(h * Layout::kChunk)) {

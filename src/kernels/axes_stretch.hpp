@@ -34,14 +34,13 @@ struct AxesSkinnyShape {
   friend constexpr bool operator==(const AxesSkinnyShape&, const AxesSkinnyShape&) = default;
 };
 
-/// Whether the input goes to shared memory past registers, where the memory copies by itself: rows of narrow
-/// units, whose words wait before the stretch is made of them, short ones of single units, and stretches of
-/// narrow ones that stay as they are.
+/// Whether the input goes to shared memory past registers, where the memory copies by itself: long rows of
+/// narrow units, whose words wait before the stretch is made of them, and stretches of narrow units that stay
+/// as they are. Others are as fast or faster by registers.
 constexpr bool skinny_copied(const AxesSkinnyShape& shape) {
   constexpr int word = 4;
-  if (shape.few > 0) return false;
-  if (shape.by_rows) return shape.unit_bytes < word || shape.chunks == 1;
-  return shape.unit_bytes < word && !shape.exchanged;
+  if (shape.few > 0 || shape.unit_bytes >= word) return false;
+  return shape.by_rows ? shape.chunks > 1 : !shape.exchanged;
 }
 
 inline constexpr int kLeastFewVectors = 2;

@@ -27,8 +27,9 @@ struct CopyingTransposeMemory : TransposeMemory {
 constexpr int skinny_blocks(const kernels::AxesSkinnyShape& shape) {
   constexpr int few = 4;
   if (shape.few > 0) return shape.few <= few ? 5 : 3;
-  if (shape.by_rows) return !kernels::skinny_copied(shape) ? 4 : shape.unit_bytes < 4 ? 6 : 8;
-  return kernels::skinny_copied(shape) ? 6 : 5;
+  const bool copied = kernels::skinny_copied(shape);
+  if (shape.by_rows) return copied ? 6 : 4;
+  return copied ? 6 : 5;
 }
 
 template <int number>
