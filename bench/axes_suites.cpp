@@ -208,6 +208,18 @@ std::vector<AxesSuite> axes_suites(const std::vector<std::uint64_t>& widths) {
   return suites;
 }
 
+AxesSuite large_axes(const std::vector<std::uint64_t>& widths) {
+  AxesSuite suite{.name = "large", .shapes = {}};
+  for (const std::uint64_t width : widths) {
+    suite.shapes.push_back({{37, 20000003}, {1, 0}, width});
+    suite.shapes.push_back({{20000003, 37}, {1, 0}, width});
+    suite.shapes.push_back({{997, 1009, 1013}, reversed(3), width});
+    suite.shapes.push_back({std::vector<std::uint64_t>(9, 10), reversed(9), width});
+    suite.shapes.push_back({{2307, 64, 368}, {0, 2, 1}, width});
+  }
+  return suite;
+}
+
 AxesSuite drawn_axes(std::uint64_t seed, int count) {
   constexpr std::uint64_t widths[] = {1, 2, 3, 4, 6, 8, 12, 16, 24};
   constexpr std::uint64_t least_bytes = std::uint64_t{64} << 20;

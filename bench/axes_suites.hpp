@@ -29,6 +29,9 @@ struct AxesSuite {
 /// with 2 and 4 bytes, skinny, odd extents, planes of short sides, many small arrays.
 std::vector<AxesSuite> axes_suites(const std::vector<std::uint64_t>& widths);
 
+/// Awkward ones of some 10^9 elements, of each of these widths, for a GPU alone.
+AxesSuite large_axes(const std::vector<std::uint64_t>& widths);
+
 /// Axes of ranks 2 to 6 and elements of 1 to 24 bytes, 64 to 256 MiB each, drawn by this seed.
 AxesSuite drawn_axes(std::uint64_t seed, int count);
 

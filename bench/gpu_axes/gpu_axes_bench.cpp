@@ -37,7 +37,8 @@ namespace {
 constexpr const char* kUsage =
     R"(gpu_axes_bench: permutations of axes on a GPU beside cudaMemcpy
 
-  --suites LIST    of ttc,ranks,primes,channels,attention,skinny,odd,short,many,views,small (default all)
+  --suites LIST    of ttc,ranks,primes,channels,attention,skinny,odd,short,many,large,views,small
+                   (default all)
   --only TEXT      shapes whose text has it                          (default all)
   --view TEXT      views whose words have it                         (default all)
   --widths LIST    of elements of the TTC suite, in bytes            (default 1,2,4,8,16)
@@ -108,6 +109,7 @@ class AxesBench {
     TogetherAxes fours{.name = "**ranks, primes, channels, attention and skinny together, 4 bytes**"};
     TogetherAxes twos{.name = "**the same with channels and attention of 2 bytes**"};
     std::vector<AxesSuite> suites = axes_suites(options_.widths);
+    suites.push_back(large_axes(options_.widths));
     if (options_.drawn > 0) suites.push_back(drawn_axes(options_.seed, options_.drawn));
     for (const AxesSuite& suite : suites) {
       if (!wanted(suite.name)) continue;

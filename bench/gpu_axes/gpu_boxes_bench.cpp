@@ -42,7 +42,7 @@ namespace {
 constexpr const char* kUsage =
     R"(gpu_boxes_bench: many boxes of each shape beside each other
 
-  --suites LIST    of ttc,ranks,primes,channels,attention,odd,short,...,views (default ttc); of views,
+  --suites LIST    of ttc,ranks,primes,channels,attention,odd,short,...,large,views (default ttc); of views,
                    those that begin at their arrays' first element, and the shapes without gaps
   --only TEXT      shapes whose text has it                          (default all)
   --view TEXT      views whose words have it                         (default all)
@@ -100,7 +100,9 @@ class BoxesBench {
         "out_units\tin_align\tout_align\tin_slots\tout_slots\tnear\tbox_bytes\tshared\tin_rows\tout_rows\t"
         "boxes\tcongestion\tprice\tstretch\torder\tkeep\tms\tcopy_"
         "ms\tshare\textents\tp\tq\tresident\tregisters");
-    for (const AxesSuite& suite : axes_suites(options_.widths)) {
+    std::vector<AxesSuite> suites = axes_suites(options_.widths);
+    suites.push_back(large_axes(options_.widths));
+    for (const AxesSuite& suite : suites) {
       const auto named = [&](const std::string& name) { return suite.name.rfind(name, 0) == 0; };
       if (std::none_of(options_.suites.begin(), options_.suites.end(), named)) continue;
       for (const AxesShape& shape : suite.shapes) {

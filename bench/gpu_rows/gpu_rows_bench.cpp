@@ -141,11 +141,14 @@ class RowsBench {
       add_numbers(std::uint64_t{1} << 26, std::uint64_t{1} << 26);
       add_numbers(std::uint64_t{1} << 29, std::uint64_t{1} << 29);
     });
-    part("multiply", "Multiplication modulo a count, 8 bytes", [&] {
-      for (const std::int64_t factor : {5, 25, 125, 15625, 37221, 65535})
-        multiply(std::uint64_t{1} << 16, factor, 4096);
-      for (const std::int64_t factor : {3, 12345677, 178956971}) multiply(std::uint64_t{1} << 28, factor, 1);
-      multiply(100000007, 31337, 2);
+    part("multiply", "Multiplication modulo a count", [&] {
+      for (const std::uint64_t bytes : {8, 4}) {
+        for (const std::int64_t factor : {5, 25, 125, 15625, 37221, 65535})
+          multiply(bytes, std::uint64_t{1} << 16, factor, 4096);
+        for (const std::int64_t factor : {3, 12345677, 178956971})
+          multiply(bytes, std::uint64_t{1} << 28, factor, 1);
+        multiply(bytes, 100000007, 31337, 2);
+      }
     });
     return failures_ == 0;
   }
@@ -432,20 +435,20 @@ class RowsBench {
     });
   }
 
-  void multiply(std::uint64_t count, std::int64_t factor, std::uint64_t batch) {
-    row(fmt::format("8 | {} x mod {}, {} arrays", factor, count, batch), [&] {
+  void multiply(std::uint64_t bytes, std::uint64_t count, std::int64_t factor, std::uint64_t batch) {
+    row(fmt::format("{} | {} x mod {}, {} arrays", bytes, factor, count, batch), [&] {
       const Modular map = maps::multiply(count, factor);
       std::vector<std::uint32_t> to(count);
 #pragma omp parallel for
       for (std::uint64_t x = 0; x < count; ++x) to[x] = static_cast<std::uint32_t>(map(x));
       const cuda::DeviceArray entries = uploaded(to);
-      const cuda::DeviceArray in(count * batch * 8);
+      const cuda::DeviceArray in(count * batch * bytes);
       const cuda::DeviceArray out(in.size());
       testing::fill_bytes(in.data(), in.size(), 1, {});
       testing::fill_bytes(out.data(), out.size(), 2, {});
       const std::vector<Contestant> contestants{
           [&](Stream stream) {
-            permute(map, 8, {in.data(), in.size()}, {out.data(), out.size()}, OnDevice{.stream = stream});
+            permute(map, bytes, {in.data(), in.size()}, {out.data(), out.size()}, OnDevice{.stream = stream});
           },
           [&](Stream stream) { cuda::copy(in.data(), out.data(), in.size(), stream); }};
       contestants[0]({});
@@ -453,7 +456,7 @@ class RowsBench {
                      .entry_bytes = 4,
                      .forwards = true,
                      .count = count,
-                     .element_bytes = 8,
+                     .element_bytes = bytes,
                      .batch = batch},
                     in, out);
       return timed(contestants, in.size(), "one pass");

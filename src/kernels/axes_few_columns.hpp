@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "kernels/axes_box.hpp"
 #include "kernels/axes_stretch.hpp"
 
 namespace faro::kernels {
@@ -21,6 +22,7 @@ constexpr void load_skinny_stretch(Memory& memory, const AxesLinesParams& p, con
   using Layout = SkinnyLayout<shape>;
   constexpr std::uint32_t unroll = 4;
   constexpr std::uint32_t units = kMovedBytes / Layout::kUnit;
+  constexpr bool copies = skinny_copied(shape) && box_copies<Memory>;
   const Layout layout{.exchange = p.exchange};
   const std::uint64_t begin = tile.in / kLineSector * kLineSector;
   const std::uint32_t bytes = static_cast<std::uint32_t>(tile.in - begin) + tile.row_bytes;
@@ -31,14 +33,16 @@ constexpr void load_skinny_stretch(Memory& memory, const AxesLinesParams& p, con
     FARO_UNROLL
     for (std::uint32_t i = 0; i < unroll; ++i) {
       const std::uint32_t byte = first + i * kAxesSkinnyThreads * kMovedBytes;
-      if (tile.inner && byte < bytes) {
-        vector[i] = memory.template load_global<16>(device::kInput, begin + byte);
-      } else {
+      if (!tile.inner || byte >= bytes) {
         device::idle(memory);
+      } else if constexpr (copies) {
+        memory.template copy_to_shared<16>(input_cursor(memory, begin + byte), byte);
+      } else {
+        vector[i] = memory.template load_global<16>(device::kInput, begin + byte);
       }
     }
     FARO_UNROLL
-    for (std::uint32_t i = 0; i < unroll; ++i) {
+    for (std::uint32_t i = 0; i < unroll && !copies; ++i) {
       const std::uint32_t byte = first + i * kAxesSkinnyThreads * kMovedBytes;
       if (tile.inner && byte < bytes) {
         layout.store(memory, byte, vector[i]);

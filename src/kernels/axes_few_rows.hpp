@@ -3,6 +3,8 @@
 //     part of a row      4 x 32 words, one after another, or 1 x 32 where rows are short; a warp reads so
 //                        many parts that a thread has 64 bytes on their way
 //     last words         a row that begins within a word may end in one word more: a thread a row
+//     past registers     where the memory copies by itself, words of long rows of narrow units are all under
+//                        way at a time, to behind the stretch, from where they are spread when they have come
 //
 // Where nothing is beyond the array, words are read whole, and what they hold of other tiles is put before
 // the stretch or after it. The tiles at the array's ends go unit by unit. (axes_stretch.hpp has the picture.)
@@ -10,6 +12,7 @@
 
 #include <cstdint>
 
+#include "kernels/axes_box.hpp"
 #include "kernels/axes_stretch.hpp"
 
 namespace faro::kernels {
@@ -56,6 +59,16 @@ struct SkinnyRows {
   }
 };
 
+template <AxesSkinnyShape shape>
+constexpr SkinnyRows<shape> skinny_rows(const AxesLinesParams& p, const AxesLinesTile& tile) {
+  return {.layout = {.exchange = p.exchange},
+          .in = tile.in,
+          .pitch = p.in_pitch,
+          .rows = p.rows,
+          .base = skinny_base(p, tile),
+          .row_bytes = tile.row_bytes};
+}
+
 /// Parts of rows: numbers `first`, then every kWarps. `all`: each is there, to its last word; else the first
 /// `items` of the tile's. Requires: words may be read beyond the row's ends.
 template <AxesSkinnyShape shape, bool all, device::Memory Memory>
@@ -98,6 +111,37 @@ constexpr void load_row_parts(Memory& memory, const device::Division32& parts, c
   }
 }
 
+/// Whether words of rows of narrow units wait behind the stretch until all of a tile's have come.
+template <AxesSkinnyShape shape, device::Memory Memory>
+constexpr bool skinny_words_wait() {
+  return skinny_copied(shape) && shape.by_rows && SkinnyLayout<shape>::kWordUnits > 1 && box_copies<Memory>;
+}
+
+/// Calls move(row, byte of the row, place where its word waits) for each word of a warp's parts of rows.
+template <AxesSkinnyShape shape, device::Memory Memory, typename Move>
+constexpr void each_waiting_word(Memory& memory, const AxesLinesParams& p, const SkinnyRows<shape>& rows,
+                                 std::uint32_t thread, int accesses, const Move& move) {
+  using Layout = SkinnyLayout<shape>;
+  constexpr std::uint32_t part_bytes = Layout::kChunks * Layout::kChunk;
+  const std::uint32_t items = p.rows * p.row_slots.divisor();
+  const std::uint32_t of_lane = thread % Layout::kLanes * Layout::kWord;
+  const std::uint32_t waiting = p.shared_bytes - items * part_bytes + of_lane;
+  FARO_NO_UNROLL
+  for (std::uint32_t item = thread / Layout::kLanes; item < items; item += Layout::kWarps) {
+    std::uint32_t part = item;
+    const std::uint32_t row = p.row_slots.divide(part);
+    FARO_UNROLL
+    for (std::uint32_t h = 0; h < Layout::kChunks; ++h) {
+      const std::uint32_t byte = part * part_bytes + h * Layout::kChunk + of_lane;
+      if (byte < rows.row_bytes) {
+        move(row, byte, waiting + item * part_bytes + h * Layout::kChunk);
+      } else {
+        idle_times(memory, accesses);
+      }
+    }
+  }
+}
+
 /// The units of a word that begins `word` bytes past its row's begin, one by one: only what is in the row.
 template <AxesSkinnyShape shape, device::Memory Memory>
 constexpr void move_word_units(Memory& memory, const SkinnyRows<shape>& rows, std::uint32_t row,
@@ -126,17 +170,22 @@ constexpr void load_skinny_rows(Memory& memory, const AxesLinesParams& p, const 
   using Layout = SkinnyLayout<shape>;
   constexpr auto units = static_cast<int>(Layout::kWordUnits);
   constexpr std::uint32_t part_bytes = Layout::kChunks * Layout::kChunk;
-  const SkinnyRows<shape> rows{.layout = {.exchange = p.exchange},
-                               .in = tile.in,
-                               .pitch = p.in_pitch,
-                               .rows = p.rows,
-                               .base = skinny_base(p, tile),
-                               .row_bytes = tile.row_bytes};
+  const SkinnyRows<shape> rows = skinny_rows<shape>(p, tile);
   const std::uint32_t lane = thread % Layout::kLanes;
   const std::uint32_t items = p.rows * p.row_slots.divisor();
   const bool whole = units == 1 || tile.inner;
   std::uint32_t first = thread / Layout::kLanes;
-  if (whole) {
+  if constexpr (skinny_words_wait<shape, Memory>()) {
+    if (whole) {
+      each_waiting_word(memory, p, rows, thread, 1,
+                        [&](std::uint32_t row, std::uint32_t byte, std::uint32_t to) {
+                          const std::uint64_t at = rows.row_at(row);
+                          memory.template copy_to_shared<Layout::kWord>(
+                              input_cursor(memory, at - rows.past(at) + byte), to);
+                        });
+      first = items;
+    }
+  } else if (whole) {
     constexpr std::uint32_t step = Layout::kGroups * Layout::kWarps;
     const bool even = tile.row_bytes == p.row_slots.divisor() * part_bytes;
     FARO_NO_UNROLL
@@ -180,6 +229,21 @@ constexpr void load_skinny_rows(Memory& memory, const AxesLinesParams& p, const 
       }
     }
   }
+}
+
+/// Few rows: words that wait, to their places.
+template <AxesSkinnyShape shape, device::Memory Memory>
+constexpr void spread_skinny_rows(Memory& memory, const AxesLinesParams& p, const AxesLinesTile& tile,
+                                  std::uint32_t thread) {
+  using Layout = SkinnyLayout<shape>;
+  if (!tile.inner) return;
+  const SkinnyRows<shape> rows = skinny_rows<shape>(p, tile);
+  each_waiting_word(memory, p, rows, thread, 1 + static_cast<int>(Layout::kWordUnits),
+                    [&](std::uint32_t row, std::uint32_t byte, std::uint32_t from) {
+                      spread_word<shape>(memory, rows.layout,
+                                         memory.template load_shared<Layout::kWord>(from),
+                                         rows.address(row, byte), rows.rows * Layout::kUnit);
+                    });
 }
 
 /// Few rows, phase 2: the stretch leaves in order.

@@ -286,6 +286,23 @@ TileSizes few_vectors_sizes(const Plane& plane, AxesLinesForm form, std::uint64_
   return {.steps = rounds * round_bytes / plane.unit_bytes, .columns = by_rows ? 1 : plane.columns};
 }
 
+// Bytes of a tile of few rows or columns. Rows are read 512 bytes at a time, as far as that many fit; a
+// block's warps have 32 parts under way at a time, so that some more than 32 want more parts of each row. By
+// 26 arrays of an H200: 37 rows of 4 bytes reach 77% in tiles of 16 KiB, 88 in tiles of 32 and 92 in tiles of
+// 56, 53 rows 79, 95 and 92.
+std::uint64_t skinny_tile_bytes(const Plane& plane, AxesLinesForm form) {
+  constexpr std::uint64_t part = 512;
+  constexpr std::uint64_t large = 32 << 10;
+  constexpr std::uint64_t largest = 56 << 10;
+  constexpr std::uint64_t few = 8;
+  constexpr std::uint64_t together = 32;
+  const std::uint64_t rows = plane.rows;
+  if (form != AxesLinesForm::few_rows || plane.unit_bytes > 4 || rows * part > large) return kSkinnyTileBytes;
+  if (plane.unit_bytes < 4) return rows > together ? large : kSkinnyTileBytes;
+  if (rows <= few) return kSkinnyTileBytes;
+  return rows > together && rows < together * 8 / 5 ? largest : large;
+}
+
 TileSizes skinny_sizes(const Plane& plane, AxesLinesForm form, std::uint64_t tile_bytes) {
   const bool by_rows = form == AxesLinesForm::few_rows;
   const std::uint64_t chunk = chunk_bytes(plane);
@@ -368,9 +385,12 @@ void choose_skinny(AxesLinesChoice& choice, const Plane& plane, std::uint64_t mo
   // What precedes a tile in its rows' words, and what follows it.
   const std::uint64_t others = by_rows && word > plane.unit_bytes ? word * few : 0;
   p.pitch = static_cast<std::uint32_t>(round_up(others, kMovedBytes));
-  constexpr std::uint64_t line_of_banks = 128;
+  constexpr std::uint32_t line_of_banks = 128;
   p.shared_bytes = static_cast<std::uint32_t>(
       round_up(p.pitch + kLineSector + most_steps * plane.unit_bytes * few + others, line_of_banks));
+  if (by_rows && skinny_copied(shape) && word > plane.unit_bytes)  // words that wait
+    p.shared_bytes +=
+        static_cast<std::uint32_t>(few) * parts * static_cast<std::uint32_t>(shape.chunks) * line_of_banks;
   choice.skinny = choose_skinny_banks(p, shape);
 }
 
@@ -399,7 +419,8 @@ std::optional<AxesLinesChoice> make_lines(const LinesWork& work, AxesLinesForm f
   if (form == AxesLinesForm::plane && plane.element_units == 1) {
     choose_plane(choice, plane, steps, work.moved_bytes, options);
   }
-  const std::uint64_t skinny_bytes = options.skinny_bytes == 0 ? kSkinnyTileBytes : options.skinny_bytes;
+  const std::uint64_t skinny_bytes =
+      options.skinny_bytes == 0 ? skinny_tile_bytes(plane, form) : options.skinny_bytes;
   const TileSizes tile = by_few   ? few_vectors_sizes(plane, form, skinny_bytes)
                          : skinny ? skinny_sizes(plane, form, skinny_bytes)
                                   : sizes_of(plane, form, choice.plane);

@@ -26,7 +26,14 @@ constexpr void load_axes_skinny(Memory& memory, const AxesLinesParams& p, const 
   }
 }
 
-/// Phase 2.
+/// Phase 2, of shapes for which skinny_words_wait().
+template <AxesSkinnyShape shape, device::Memory Memory>
+constexpr void spread_axes_skinny(Memory& memory, const AxesLinesParams& p, const AxesLinesTile& tile,
+                                  std::uint32_t thread) {
+  if constexpr (skinny_words_wait<shape, Memory>()) spread_skinny_rows<shape>(memory, p, tile, thread);
+}
+
+/// Phase 3.
 template <AxesSkinnyShape shape, device::Memory Memory>
 constexpr void store_axes_skinny(Memory& memory, const AxesLinesParams& p, const AxesLinesTile& tile,
                                  std::uint32_t thread) {

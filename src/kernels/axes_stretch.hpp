@@ -34,6 +34,15 @@ struct AxesSkinnyShape {
   friend constexpr bool operator==(const AxesSkinnyShape&, const AxesSkinnyShape&) = default;
 };
 
+/// Whether the input goes to shared memory past registers, where the memory copies by itself: long rows of
+/// narrow units, whose words wait before the stretch is made of them, and stretches of narrow units that stay
+/// as they are. Others are as fast or faster by registers.
+constexpr bool skinny_copied(const AxesSkinnyShape& shape) {
+  constexpr int word = 4;
+  if (shape.few > 0 || shape.unit_bytes >= word) return false;
+  return shape.by_rows ? shape.chunks > 1 : !shape.exchanged;
+}
+
 inline constexpr int kLeastFewVectors = 2;
 inline constexpr int kMostFewVectors = 8;
 

@@ -93,7 +93,10 @@ struct MoveModularTiles {
   using Element = device::Packet<kBytes>;
   using PlaceWord = Place;
   static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = 4;
+  /// Whether elements go to shared memory past registers, all of a tile's at a time, where the block's own
+  /// functions copy_past_registers(block, to, from) and wait_for_copies(block) do so.
+  static constexpr bool kCopied = kBytes >= 4;
+  static constexpr int kMinBlocks = kCopied ? 6 : 4;
   /// Elements of a tile's sides, about: more narrow ones and fewer wide ones.
   static constexpr std::uint32_t kSide = kBytes <= 2 ? 128 : kBytes <= 8 ? 64 : 40;
   /// Elements of a thread that are on their way at a time.
@@ -137,8 +140,15 @@ struct MoveModularTiles {
         BlockArray<Element>{reinterpret_cast<Element*>(block.shared() + lines_bytes(*work.tiles))};
     list(work, block.thread(), rows, columns);
     block.barrier();
-    read(work, block.thread(), rows, stage,
-         BlockArray<const Element>{reinterpret_cast<const Element*>(in) + work.array * count});
+    const auto* const from = reinterpret_cast<const Element*>(in) + work.array * count;
+    if constexpr (kCopied && requires { wait_for_copies(block); }) {
+      copy(work, block.thread(), rows, [&](std::uint32_t slot, std::uint64_t at) {
+        copy_past_registers(block, stage.data + slot, from + at);
+      });
+      wait_for_copies(block);
+    } else {
+      read(work, block.thread(), rows, stage, BlockArray<const Element>{from});
+    }
     block.barrier();
     write(work, block.thread(), rows, columns, stage,
           BlockArray<Element>{reinterpret_cast<Element*>(out) + work.array * count});
@@ -235,6 +245,26 @@ struct MoveModularTiles {
         } else {
           stage.skip();
         }
+      }
+    }
+  }
+
+  /// The same by copy(slot, element of the input).
+  template <typename Rows, typename Copy>
+  constexpr void copy(const Work& work, std::uint32_t thread, const Rows& rows, const Copy& copy_one) const {
+    const Tile& tile = work.tile;
+    const std::uint32_t pitch = work.tiles->pitch();
+    Walk walk = walk_along(work.tiles->of_row, thread);
+    while (walk.across < tile.read_rows) {
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kAhead / 2; ++k) {
+        if (walk.along < tile.columns && walk.across < tile.read_rows) {
+          copy_one(walk.across * pitch + walk.along, in_array(added(rows.get(walk.across), walk.along)));
+        } else {
+          rows.skip();
+          rows.skip();
+        }
+        walk.advance();
       }
     }
   }

@@ -268,6 +268,13 @@ class EmulatedBlock {
   std::byte* shared_;
 };
 
+/// What is copied is there at once.
+template <typename Element>
+void copy_past_registers(const EmulatedBlock& /*block*/, Element* to, const Element* from) {
+  *to = *from;
+}
+inline void wait_for_copies(const EmulatedBlock& /*block*/) {}
+
 /// The same with a match of its own, which costs one wait instead of one a bit.
 class MatchingBlock : public EmulatedBlock {
  public:

@@ -70,6 +70,15 @@ bool wide_tiles_suit(const Pieces& pieces, const std::vector<layout::StridedAxis
   return together && (shorter_side(axes) >= kLongSide || tiles_suit(pieces, box.shape));
 }
 
+// The part of a line's tiles that is left where its ends lie up to a sector apart.
+double ends_filled(const Pieces& pieces, const std::vector<layout::StridedAxis>& axes) {
+  const std::uint64_t unit = static_cast<std::uint64_t>(pieces.tile.unit_bytes);
+  const std::uint64_t line = axes.front().extent * unit;
+  const auto tile = static_cast<std::uint64_t>(pieces.tile.line_bytes);
+  return static_cast<double>(ceil_div(line, tile)) /
+         static_cast<double>(ceil_div(line + kernels::kLineSector - unit, tile));
+}
+
 // Planes of units of 1 to 4 bytes. Tiles cut sides that are a little longer than some of them into short
 // pieces, which boxes join to others; single bytes are slow by boxes that are not of whole vectors.
 bool narrow_tiles_suit(const kernels::AxesLinesChoice& choice, const Pieces& pieces,
@@ -79,7 +88,11 @@ bool narrow_tiles_suit(const kernels::AxesLinesChoice& choice, const Pieces& pie
   const kernels::BoxShape& box = chosen.shape;
   const bool is_long = shorter_side(axes) >= kLongSide;
   const bool apart = has_largest_tiles(choice) && !planes_lie_together(axes);
-  if (is_long && !apart) return true;
+  // Pieces of rows that lie apart must be nearly whole; of narrow units, which lines end a sector later, too.
+  constexpr double nearly = 0.94;
+  const double filled =
+      pieces.tile.unit_bytes < 4 ? pieces.filled() * ends_filled(pieces, axes) : pieces.filled();
+  if (is_long && (!apart || filled >= nearly)) return true;
   if (planes_lie_together(axes)) return tiles_suit(pieces, box);
   if (moves_vectors(box) && chosen.box->cost < fast) return false;
   if (pieces.tile.unit_bytes == 1) return pieces.filled() >= 0.4;

@@ -145,8 +145,20 @@ struct AxesBlock {
   bool run_skinny(const AxesSkinnyKernel& k) const {
     static constexpr kernels::AxesSkinnyShape shape = kernels::axes_skinny_shape(number);
     if (k.shape != shape) return false;
-    run_lines([](auto&... all) { kernels::load_axes_skinny<shape>(all...); },
-              [](auto&... all) { kernels::store_axes_skinny<shape>(all...); });
+    const auto& p = params<kernels::AxesLinesParams>();
+    const kernels::AxesLinesTile tile = kernels::axes_lines_tile(p, block);
+    run(
+        [&](CountingMemory& m, std::uint64_t, Thread thread) {
+          BoxCounted<1> copying{{m}};
+          kernels::load_axes_skinny<shape>(copying, p, tile, thread);
+        },
+        [&](CountingMemory& m, std::uint64_t, Thread thread) {
+          BoxCounted<1> copying{{m}};
+          kernels::spread_axes_skinny<shape>(copying, p, tile, thread);
+        },
+        [&](CountingMemory& m, std::uint64_t, Thread thread) {
+          kernels::store_axes_skinny<shape>(m, p, tile, thread);
+        });
     return true;
   }
   bool operator()(const AxesSkinnyKernel& k) const {

@@ -32,7 +32,11 @@ struct CountedBlock {
           kernel.list(work, thread, rows, columns);
         },
         [&](CountingMemory& /*the same*/, std::uint64_t /*the same*/, std::uint32_t thread) {
-          kernel.read(work, thread, rows, stage, from);
+          if constexpr (!Kernel::kCopied) return kernel.read(work, thread, rows, stage, from);
+          kernel.copy(work, thread, rows, [&](std::uint32_t slot, std::uint64_t at) {
+            memory.copy_past_registers<sizeof(Element)>(device::kInput, (first + at) * sizeof(Element),
+                                                        stage.address(slot, 0));
+          });
         },
         [&](CountingMemory& /*the same*/, std::uint64_t /*the same*/, std::uint32_t thread) {
           kernel.write(work, thread, rows, columns, stage, to);

@@ -11,11 +11,25 @@
 namespace faro::cuda {
 namespace {
 
-// By vectors, a thread holds those of all rows, twice.
+// Input that goes to shared memory past registers, through the first-level cache: neighbours share sectors.
+struct CopyingTransposeMemory : TransposeMemory {
+  using TransposeMemory::TransposeMemory;
+
+  template <int bytes>
+  __device__ void copy_to_shared(const std::byte* from, std::uint32_t address) const {
+    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(sectors.shared + address));
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(bytes) : "memory");
+  }
+  static __device__ void wait() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+};
+
+// By vectors, a thread holds those of all rows, twice; others are fewer where input goes past registers.
 constexpr int skinny_blocks(const kernels::AxesSkinnyShape& shape) {
   constexpr int few = 4;
   if (shape.few > 0) return shape.few <= few ? 5 : 3;
-  return shape.by_rows ? 4 : 5;
+  const bool copied = kernels::skinny_copied(shape);
+  if (shape.by_rows) return copied ? 6 : 4;
+  return copied ? 6 : 5;
 }
 
 template <int number>
@@ -26,10 +40,15 @@ __global__ void __launch_bounds__(kernels::kAxesSkinnyThreads,
                         std::byte* out) {
   constexpr kernels::AxesSkinnyShape shape = kernels::axes_skinny_shape(number);
   extern __shared__ __align__(kernels::kMovedBytes) std::byte shared[];
-  TransposeMemory memory(in, out, shared);
+  CopyingTransposeMemory memory(in, out, shared);
   const kernels::AxesLinesTile tile = kernels::axes_lines_tile(params, blockIdx.x);
   kernels::load_axes_skinny<shape>(memory, params, tile, threadIdx.x);
+  CopyingTransposeMemory::wait();
   __syncthreads();
+  if constexpr (kernels::skinny_words_wait<shape, CopyingTransposeMemory>()) {
+    kernels::spread_axes_skinny<shape>(memory, params, tile, threadIdx.x);
+    __syncthreads();
+  }
   kernels::store_axes_skinny<shape>(memory, params, tile, threadIdx.x);
 }
 

@@ -7,6 +7,17 @@ namespace faro::cuda {
 
 using kernels::MoveModularTiles;
 
+template <typename Element>
+__device__ void copy_past_registers(const DeviceBlock& /*block*/, Element* to, const Element* from) {
+  const auto shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared), "l"(from), "n"(sizeof(Element))
+               : "memory");
+}
+/// For the calling thread's own.
+__device__ inline void wait_for_copies(const DeviceBlock& /*block*/) {
+  asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
 template const void* value_kernel<kernels::MoveEvaluations<1>>();
 template const void* value_kernel<kernels::MoveEvaluations<2>>();
 template const void* value_kernel<kernels::MoveEvaluations<4>>();
