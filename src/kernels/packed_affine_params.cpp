@@ -292,7 +292,10 @@ PackedGroupSlots packed_group_slots(const PackedWordMap& map, const Matrix& loca
 
 layout::Tile make_packed_tile(const Affine& map, const PackedAffineShape& shape) {
   const int segment_bits = shape.words.segment_bits + shape.word_index_bits;
-  return layout::make_tile(map, {.segment_bits = segment_bits, .min_row_bits = shape.words.row_bits});
+  constexpr int kPages = 4;  // blocks that run at the same time share this many segments on both sides
+  return layout::make_tile(map, {.segment_bits = segment_bits,
+                                 .min_row_bits = shape.words.row_bits,
+                                 .near_bits = segment_bits + kPages});
 }
 
 namespace {
