@@ -37,6 +37,7 @@ struct Tally {
   int turned = 0;   // of maps for which places change inside words
   int sheared = 0;  // and bits between words
   int plain = 0;    // only transposed
+  int all_steps = 0;
   int conflicts = 0;
   int unfit = 0;  // of those that have no squares
 };
@@ -58,17 +59,20 @@ void run_packed(const Affine& map, std::uint64_t batch, std::mt19937_64& random,
   const CountingMemory::Launch launch{.blocks = params.tile.blocks(),
                                       .threads = static_cast<std::uint32_t>(shape.words.threads())};
   if constexpr (shape.has_squares()) {
-    const auto run = [&]<bool plain>() {
+    const auto run = [&]<SquareSteps steps>() {
       memory.run(
           launch,
           [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
-            first_of_squares<shape, plain>(m, params, block, thread);
+            first_of_squares<shape, steps>(m, params, block, thread);
           },
           [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
-            second_of_squares<shape, plain>(m, params, block, thread);
+            second_of_squares<shape, steps>(m, params, block, thread);
           });
     };
-    params.is_plain ? run.template operator()<true>() : run.template operator()<false>();
+    if (params.steps == SquareSteps::transpose) run.template operator()<SquareSteps::transpose>();
+    if (params.steps == SquareSteps::asked) run.template operator()<SquareSteps::asked>();
+    if (params.steps == SquareSteps::all) run.template operator()<SquareSteps::all>();
+    tally.all_steps += params.steps == SquareSteps::all ? 1 : 0;
   } else {
     memory.run(
         launch,
@@ -151,6 +155,8 @@ TEST(PackedAffine, MapsOfEveryKindAndShape) {
     EXPECT_LE(tally.unfit, shape.has_squares() ? tally.runs / 2 : 0);
     RecordProperty("conflicts", tally.conflicts);
     if (shape.has_squares()) {
+      EXPECT_GT(tally.all_steps, 0);
+      EXPECT_LT(tally.all_steps, tally.runs);
       EXPECT_EQ(tally.conflicts, 0);
     }
   });

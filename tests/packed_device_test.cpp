@@ -388,23 +388,12 @@ TEST(PackedDevice, MatricesTouchEachSectorOnce) {
     machine::CountingMemory memory({.shared_bytes = kernel.shared_bytes()});
     memory.add_virtual_input(in_bytes);
     memory.add_virtual_output(out_bytes);
-    // Each tile by itself, as the first of its block.
-    const auto each_tile = [&](std::uint64_t number, auto&& phase) {
-      auto tile = kernel.tile_of(number / kernel.beside);
-      if (number % kernel.beside >= tile.left) return;
-      for (std::uint64_t k = 0; k < number % kernel.beside; ++k) kernel.go_on(tile);
-      phase(tile);
-    };
     memory.run(
-        {.blocks = kernel.blocks() * kernel.beside, .threads = kernel.kThreads},
-        [&](auto& m, auto number, auto thread) {
-          each_tile(number, [&](const auto& tile) { kernel.load(m, tile, kernel.load_place(tile, thread)); });
-        },
-        [&](auto& m, auto number, auto thread) {
-          each_tile(number, [&](const auto& tile) {
-            kernel.store(m, tile, kernel.store_place(tile, thread),
-                         [](auto...) { FAIL() << "rows of whole words have no ends"; });
-          });
+        {.blocks = kernel.blocks(), .threads = kernel.kThreads},
+        [&](auto& m, auto block, auto thread) { kernel.load(m, kernel.tile_of(block), thread); },
+        [&](auto& m, auto block, auto thread) {
+          kernel.store(m, kernel.tile_of(block), thread,
+                       [](auto...) { FAIL() << "rows of whole words have no ends"; });
         });
     return memory.counts();
   };

@@ -263,11 +263,14 @@ void make_squares(PackedAffineParams& params, const PackedWordMap& map, const la
     for (const std::uint8_t place : digit) params.is_renumbered |= place;
   }
   params.is_renumbered |= params.complement_place;
-  const auto all_zero = [](const auto& masks) {
-    return std::all_of(std::begin(masks), std::end(masks), [](std::uint32_t mask) { return mask == 0; });
+  const auto steps = [](const auto& masks) {
+    return std::count_if(std::begin(masks), std::end(masks), [](std::uint32_t mask) { return mask != 0; });
   };
-  params.is_plain = params.is_renumbered == 0 && all_zero(params.exchange.turned) &&
-                    all_zero(params.exchange.before) && all_zero(params.exchange.after);
+  const auto sheared = steps(params.exchange.before) + steps(params.exchange.after);
+  constexpr int kFew = 2;  // steps that are not asked for, though they do nothing
+  params.steps = sheared + kFew >= 2 * q ? SquareSteps::all : SquareSteps::asked;
+  if (params.is_renumbered == 0 && sheared + steps(params.exchange.turned) == 0)
+    params.steps = SquareSteps::transpose;
   for (std::uint32_t& read : params.tile.read_address) read <<= kWordBytesBits;
   for (std::uint64_t& row : params.tile.target_row) row <<= kWordBytesBits;
 }
@@ -292,7 +295,7 @@ PackedGroupSlots packed_group_slots(const PackedWordMap& map, const Matrix& loca
 
 layout::Tile make_packed_tile(const Affine& map, const PackedAffineShape& shape) {
   const int segment_bits = shape.words.segment_bits + shape.word_index_bits;
-  constexpr int kPages = 4;  // blocks that run at the same time share this many segments on both sides
+  constexpr int kPages = 5;  // log2 of the segments one behind another that near blocks share
   return layout::make_tile(map, {.segment_bits = segment_bits,
                                  .min_row_bits = shape.words.row_bits,
                                  .near_bits = segment_bits + kPages});

@@ -9,12 +9,9 @@
 //     ---------------- row 0     column 2^q w + i                  those of groups k - 1 and k
 //     ---------------- row 1
 //
-// A block takes tiles side by side, one after another: what a thread has to know before it loads or stores
-// costs as many instructions as 20 words, and from tile to tile only by whole words changes, since 2^q pitches
-// of whole elements are whole words.
-//
 // Output rows that begin inside a word need the end of the group before. A thread stores words of columns 2^q
-// apart, whose rows begin at the same bit of a word. So how it shifts it asks once.
+// apart, whose rows begin at the same bit of a word: 2^q pitches of whole elements are whole words. So how it
+// shifts it asks once.
 //
 // Tiles are whole sectors of 32 bytes of each row, where rows are long: word 0 of a row that begins s words
 // into a sector is at s, and a tile has seven groups more than words.
@@ -66,10 +63,8 @@ struct PackedMatrixParams {
   std::uint32_t side_pitch = 1;   // S
   std::uint64_t down = 1;         // tiles
   std::uint64_t across = 1;
-  std::uint32_t beside = 1;        // tiles of a block
-  std::uint32_t groups_beside = 1;  // of squares that the threads load at once
-  device::Division64 of_matrix;    // blocks of one
-  device::Division64 of_strip;     // and of kStrip rows of them
+  device::Division64 of_matrix;  // tiles of one
+  device::Division64 of_strip;   // and of kStrip rows of them
 };
 
 template <int q>
@@ -81,111 +76,67 @@ struct MovePackedMatrix : PackedMatrixParams {
   static constexpr std::uint32_t kMostSquares = q == 5 ? 512 : 1024;
   static constexpr int kMinBlocks = q == 3 ? 4 : 2;
   static constexpr std::uint32_t kAhead = 8;  // words of a thread on their way
-  static constexpr std::uint32_t kLoadsAhead = q == 5 ? 4 : 8;
   static constexpr std::uint32_t kSectorWords = 8;
   static constexpr std::uint64_t kStrip = 4;
 
   /// Chooses tiles: by what they load and store, and by what a thread does before, in instructions of a word.
   /// Requires: all that tells the matrices apart (unchecked).
   constexpr void cut() {
-    constexpr std::uint64_t kPerThread = kThreads / kSide;
-    constexpr std::uint64_t kOfBlock = 500 * kPerThread;
-    constexpr std::uint64_t kOfTile = 120 * kPerThread;
+    constexpr std::uint64_t kBefore = 600 * kThreads / kSide;
     constexpr std::uint64_t kOfLoads = 16;
-    constexpr std::uint64_t kOfStores = 9;
+    constexpr std::uint64_t kOfStores = 10;
     constexpr std::uint64_t kSectors = 12;  // of a row of a tile: what is loaded besides
-    constexpr std::uint64_t kMostBeside = 8;
-    constexpr std::uint64_t kManyBlocks = 2048;
     const std::uint64_t row = row_words();
     const std::uint64_t in_row = (columns + kSide - 1) / kSide;
     const std::uint32_t step = parted ? kSectorWords : 1;
     std::uint64_t least = ~std::uint64_t{0};
-    for (std::uint32_t k = step; k <= kThreads / kSide; k += step) {
+    for (std::uint32_t k = step; k + more_groups() <= kMostSquares / kSectorWords; k += step) {
       const std::uint32_t groups = k + more_groups();
       const std::uint64_t most = kMostSquares / groups < kMostWords ? kMostSquares / groups : kMostWords;
       const std::uint64_t tiles_across = (in_row + most - 1) / most;
       const std::uint64_t tiles_down = (row + k - 1) / k;
       const std::uint64_t w = (in_row + tiles_across - 1) / tiles_across;
-      std::uint64_t blocks_across = (tiles_across + kMostBeside - 1) / kMostBeside;
-      const std::uint64_t rows_of_tiles = matrices * tiles_down;
-      if (rows_of_tiles * blocks_across < kManyBlocks) {
-        blocks_across = (kManyBlocks + rows_of_tiles - 1) / rows_of_tiles;
-        if (blocks_across > tiles_across) blocks_across = tiles_across;
-      }
       const std::uint64_t cost =
-          tiles_down * (tiles_across * (kOfLoads * groups * (w + kSectors) + kOfStores * k * w + kOfTile) +
-                        blocks_across * kOfBlock);
+          tiles_down * tiles_across * (kOfLoads * groups * (w + kSectors) + kOfStores * k * w + kBefore);
       if (cost >= least) continue;
       least = cost;
       words_down = k;
       words_across = static_cast<std::uint32_t>(w);
       down = tiles_down;
       across = tiles_across;
-      beside = static_cast<std::uint32_t>((tiles_across + blocks_across - 1) / blocks_across);
     }
-    groups_beside = kThreads / words_across;
     group_pitch = words_across | 1;
     side_pitch = words_down * group_pitch + (more_groups() * group_pitch + 31) / 32 * 32;
-    of_matrix = device::Division64(down * blocks_across());
-    of_strip = device::Division64(kStrip * blocks_across());
+    of_matrix = device::Division64(down * across);
+    of_strip = device::Division64(kStrip * across);
   }
 
-  constexpr std::uint64_t blocks() const { return matrices * down * blocks_across(); }
+  constexpr std::uint64_t blocks() const { return matrices * down * across; }
   /// With what is loaded ahead of a last word.
   constexpr std::uint32_t shared_bytes() const { return (kSide * side_pitch + kAhead) * 4; }
 
   struct Tile {
     std::int64_t in = 0;  // bit where the matrix begins
     std::int64_t out = 0;
+    std::int64_t row = 0;   // of the first group, below 0 in a first one that has more
     std::int64_t word = 0;  // of the output's rows, counted from sectors on
     std::uint64_t column = 0;
     std::uint32_t columns = 0;
     std::uint32_t words_down = 0;  // and how many of each there are
     std::uint32_t words_across = 0;
-    std::uint32_t left = 0;  // tiles of the block, with this one
-    bool is_first = true;    // of the matrices that lie one behind another
+    bool is_first = true;  // of the matrices that lie one behind another
     bool is_last = true;
-    // Whether the input has all words of squares of its rows, and of those of other tiles of the block.
-    bool is_held = false;
-    bool is_next_held = false;
-    bool is_last_held = false;
-  };
-
-  /// What a thread loads, and what it stores, of the first tile.
-  struct LoadPlace {
-    std::uint32_t group = 0;  // none of a tile, for threads that load nothing
-    std::uint32_t word = 0;
-    std::int64_t bit = 0;
-  };
-  struct StorePlace {
-    std::uint32_t column = ~std::uint32_t{0};  // of the tile, or none
-    std::uint32_t word = 0;
-    std::uint64_t at = 0;     // word of the output where the column's row begins
-    std::uint32_t phase = 0;  // bit of that
-    std::uint32_t into = 0;   // where rows are parted, that word into a sector
   };
 
   template <typename Block>
   constexpr void operator()(Block& block) const {
     device::DirectMemory memory{in.base, out.base, block.shared()};
-    Tile tile = tile_of(block.index());
-    LoadPlace from = load_place(tile, block.thread());
-    StorePlace to = store_place(tile, block.thread());
-    FARO_NO_UNROLL
-    while (true) {
-      load(memory, tile, from);
-      block.barrier();
-      store(memory, tile, to, [&](std::uint64_t word, std::uint32_t value, std::uint32_t mask) {
-        put_bits(block, out, word, value, mask);
-      });
-      if (tile.left == 1) return;
-      block.barrier();
-      go_on(tile);
-      from.bit += std::int64_t{words_across} * kBits;
-      const std::int64_t words = std::int64_t{words_across} * to_column_beside();
-      to.at += static_cast<std::uint64_t>(words);
-      to.into = (to.into + static_cast<std::uint32_t>(words)) & kInSector;
-    }
+    const Tile tile = tile_of(block.index());
+    load(memory, tile, block.thread());
+    block.barrier();
+    store(memory, tile, block.thread(), [&](std::uint64_t word, std::uint32_t value, std::uint32_t mask) {
+      put_bits(block, out, word, value, mask);
+    });
   }
 
   // --- phases, of the block's tile
@@ -209,105 +160,103 @@ struct MovePackedMatrix : PackedMatrixParams {
     const std::uint32_t column = in_strip / static_cast<std::uint32_t>(high);
     const std::uint64_t word = (strip * kStrip + (in_strip - column * high)) * words_down;
     tile.word = static_cast<std::int64_t>(word);
+    tile.column = std::uint64_t{column} * words_across * kSide;
+    tile.row = (tile.word - more_groups()) * kSide;
+    const auto few = [](std::uint64_t number, std::uint32_t most) {
+      return number < most ? static_cast<std::uint32_t>(number) : most;
+    };
+    tile.columns = few(columns - tile.column, words_across * kSide);
+    tile.words_across = (tile.columns + kSide - 1) / kSide;
     tile.words_down = few(row_words() - word, words_down);
-    const std::uint64_t first_tile = std::uint64_t{column} * beside;
-    tile.left = few(across - first_tile, beside);
-    tile.column = first_tile * words_across * kSide;
-    measure(tile);
-    hold(tile);
     return tile;
-  }
-  /// The next one of the block.
-  constexpr void go_on(Tile& tile) const {
-    --tile.left;
-    tile.column += std::uint64_t{words_across} * kSide;
-    tile.is_held = tile.left == 1 ? tile.is_last_held : tile.is_next_held;
-    measure(tile);
-  }
-
-  constexpr LoadPlace load_place(const Tile& tile, std::uint32_t thread) const {
-    LoadPlace place;
-    place.group = thread / words_across;
-    place.word = thread - place.group * words_across;
-    const std::int64_t row = row_of(tile) + std::int64_t{place.group} * kSide;
-    place.bit =
-        tile.in + row * in_pitch + static_cast<std::int64_t>(tile.column * kElementBits) + place.word * kBits;
-    if (place.group >= groups_beside) place.group = ~std::uint32_t{0};
-    return place;
-  }
-  constexpr StorePlace store_place(const Tile& tile, std::uint32_t thread) const {
-    StorePlace place;
-    const std::uint32_t i = thread / tile.words_down;
-    if (i >= kSide) return place;
-    place.column = i;
-    place.word = thread - i * tile.words_down;
-    const auto first = static_cast<std::uint64_t>(
-        tile.out + static_cast<std::int64_t>(tile.column + place.column) * out_pitch);
-    place.at = first / kWordBits;
-    place.phase = static_cast<std::uint32_t>(first % kWordBits);
-    if (parted) place.into = (static_cast<std::uint32_t>(place.at) + base_in_sector) & kInSector;
-    return place;
   }
 
   template <device::Memory Memory>
-  constexpr void load(Memory& memory, const Tile& tile, const LoadPlace& place) const {
-    if (place.word >= tile.words_across) return;
-    const std::uint32_t groups = tile.words_down + more_groups();
-    std::int64_t bit = place.bit;
-    std::int64_t row = row_of(tile) + std::int64_t{place.group} * kSide;
-    const std::int64_t to_next = std::int64_t{groups_beside * kSide} * in_pitch;
-    for (std::uint32_t group = place.group; group < groups; group += groups_beside) {
+  constexpr void load(Memory& memory, const Tile& tile, std::uint32_t thread) const {
+    const std::uint32_t squares = (tile.words_down + more_groups()) * tile.words_across;
+    for (std::uint32_t n = thread; n < squares; n += kThreads) {
+      const std::uint32_t group = n / tile.words_across;
+      const std::uint32_t w = n - group * tile.words_across;
       std::uint32_t words[kSide] = {};
-      load_square(memory, tile, row, bit, words);
-      row += std::int64_t{groups_beside} * kSide;
-      bit += to_next;
+      load_square(memory, tile, tile.row + std::int64_t{group} * kSide, w, words);
       device::converge(memory);
       if (in.high_first != out.high_first) {
         FARO_UNROLL
         for (std::uint32_t i = 0; i < kSide; ++i) words[i] = turned_elements(words[i], kElementBits);
       }
       detail::transpose_words<q>(words);
-      const std::uint32_t first = 4 * (group * group_pitch + place.word);
+      const std::uint32_t first = 4 * (group * group_pitch + w);
       FARO_UNROLL
       for (std::uint32_t i = 0; i < kSide; ++i)
         memory.template store_shared<4>(first + i * (4 * side_pitch), device::Packet<4>{{words[i]}});
     }
   }
 
-  /// Words k of the tile of its columns i, i + 2^q ..
   /// ends(word, value, mask): what the output's word `word`, of which others write the rest, gets.
   template <device::Memory Memory, typename Ends>
-  constexpr void store(Memory& memory, const Tile& tile, const StorePlace& place, const Ends& ends) const {
-    const std::uint32_t i = place.column;
-    if (i >= tile.columns) return;
-    const std::uint32_t k = place.word;
+  constexpr void store(Memory& memory, const Tile& tile, std::uint32_t thread, const Ends& ends) const {
+    for (std::uint32_t n = thread; n < kSide * tile.words_down; n += kThreads) {
+      const std::uint32_t i = n / tile.words_down;
+      if (i >= tile.columns) return;
+      store_words(memory, tile, i, n - i * tile.words_down, ends);
+    }
+  }
+
+ private:
+  // Groups of a tile that are more than its words: for the ends of rows before, and for sectors.
+  constexpr std::uint32_t more_groups() const { return (skewed ? 1 : 0) + (parted ? kSectorWords - 1 : 0); }
+  // That a row of the output may have a part in, from a sector on.
+  constexpr std::uint64_t row_words() const {
+    return (rows + (kSide - 1) + (skewed ? kSide - 1 : 0)) / kSide + (parted ? kSectorWords - 1 : 0);
+  }
+  // Bits of the input from a row of the output to the one before it.
+  constexpr std::int64_t to_row_before() const {
+    constexpr auto kElement = static_cast<std::int64_t>(kElementBits);
+    return next == PackedNext::matrix ? -others.axes[0].in : out_pitch < 0 ? kElement : -kElement;
+  }
+
+  // Whether the word and those two sectors before and behind it are the row's.
+  static constexpr bool is_inside_row(std::int64_t word, std::int64_t row_bits) {
+    constexpr std::int64_t kApart = std::int64_t{2} * kSectorWords;
+    return word >= kApart && (word + kApart) * static_cast<std::int64_t>(kWordBits) <= row_bits;
+  }
+
+  // Words k of the tile of its columns i, i + 2^q ..
+  template <device::Memory Memory, typename Ends>
+  constexpr void store_words(Memory& memory, const Tile& tile, std::uint32_t i, std::uint32_t k,
+                             const Ends& ends) const {
+    constexpr auto kElement = static_cast<std::int64_t>(kElementBits);
+    constexpr std::uint32_t kInSector = kSectorWords - 1;
     const std::uint32_t count = (tile.columns - i + kSide - 1) / kSide;
     const std::uint64_t column = tile.column + i;
-    const std::int64_t step = to_column_beside();
+    const auto first = static_cast<std::uint64_t>(tile.out + static_cast<std::int64_t>(column) * out_pitch);
+    const auto phase = static_cast<std::uint32_t>(first % kWordBits);
+    const std::int64_t step = out_pitch / kElement;  // words
     // Word 0 of the row is `into` words behind a sector; that of the next one so many more.
-    std::uint32_t into = place.into;
+    std::uint32_t into =
+        parted ? (static_cast<std::uint32_t>(first / kWordBits) + base_in_sector) & kInSector : 0;
     const std::uint32_t more_into = parted ? static_cast<std::uint32_t>(step) & kInSector : 0;
     const std::int64_t furthest = tile.word + k;  // word of the row, if it begins with a sector
-    std::uint64_t at = place.at + static_cast<std::uint64_t>(furthest);
+    std::uint64_t at = first / kWordBits + static_cast<std::uint64_t>(furthest);
     const std::uint32_t from = 4 * ((k + more_groups() - (skewed ? 1 : 0)) * group_pitch + i * side_pitch);
     const std::uint32_t behind = 4 * group_pitch;
     const auto value_at = [&](std::uint32_t address) {
       const std::uint32_t value = memory.template load_shared<4>(address).unit[0];
-      return skewed ? shifted_in(value, memory.template load_shared<4>(address + behind).unit[0], place.phase)
+      return skewed ? shifted_in(value, memory.template load_shared<4>(address + behind).unit[0], phase)
                     : value;
     };
     const auto store_at = [&](std::uint64_t byte, std::uint32_t value) {
       memory.template store_global<4>(device::kOutput, byte, device::Packet<4>{{value}});
     };
     // Which bits of the word are the row's, or those of the one before.
-    const std::int64_t row_bits = static_cast<std::int64_t>(rows) * kElement + place.phase;
+    const std::int64_t row_bits = static_cast<std::int64_t>(rows) * kElement + phase;
     const std::int64_t shared = static_cast<std::int64_t>(shared_words) - 1;
     const auto mask_of = [&](std::uint32_t before, bool is_first, bool is_last) {
       const std::int64_t word = furthest - before;
-      const std::int64_t end = row_bits / kBits;
+      const std::int64_t end = row_bits / static_cast<std::int64_t>(kWordBits);
       std::uint32_t mask = ~std::uint32_t{0};
       if (word < (is_first ? 0 : -shared) || word > end) mask = 0;
-      if (is_first && word == 0) mask &= ~std::uint32_t{0} << place.phase;
+      if (is_first && word == 0) mask &= ~std::uint32_t{0} << phase;
       if (is_last && word == end) mask &= low_ones(static_cast<std::uint64_t>(row_bits) % kWordBits);
       if (!is_last && furthest >= ((end + before) & ~shared)) mask = 0;
       return mask;
@@ -318,17 +267,13 @@ struct MovePackedMatrix : PackedMatrixParams {
     const auto has = [&](std::uint64_t c) {
       return c >= column && (c - column) % kSide == 0 && c - column < tile.columns;
     };
-    constexpr std::int64_t kFarWords = std::int64_t{1} << 24;
-    const bool is_edge = tile.column == 0 || tile.column + tile.columns == columns;
-    bool is_special = step <= -kFarWords || step >= kFarWords ||
-                      (by_columns && is_edge && (has(first_column) || has(last_column)));
+    bool is_special = by_columns && (has(first_column) || has(last_column));
     // After so many columns rows begin at the same word of a sector again.
     static_assert(kAhead % kSectorWords == 0);
     std::uint32_t addresses[kAhead];
-    std::int32_t places[kAhead];
+    std::int64_t places[kAhead];
     bool is_whole[kAhead];
     bool is_any = is_special;
-    bool is_all = true;
     const bool is_inside = is_inside_row(furthest, row_bits);
     std::uint32_t mask = ~std::uint32_t{0};
     std::uint32_t before = into;
@@ -337,12 +282,10 @@ struct MovePackedMatrix : PackedMatrixParams {
       if ((a == 0 || parted) && !is_inside)
         mask = by_columns ? mask_of(before, false, false) : mask_of(before, tile.is_first, tile.is_last);
       is_whole[a] = mask == ~std::uint32_t{0};
-      is_all = is_all && is_whole[a];
       is_special = is_special || (mask != 0 && !is_whole[a]);
       is_any = is_any || mask != 0;
       addresses[a] = from + 4 * a - before * behind;
-      places[a] = 4 * (static_cast<std::int32_t>(step) * static_cast<std::int32_t>(a) -
-                       static_cast<std::int32_t>(before));
+      places[a] = 4 * (step * a - before);
       before = (before + more_into) & kInSector;
     }
     if (!is_any) return;
@@ -355,16 +298,9 @@ struct MovePackedMatrix : PackedMatrixParams {
         FARO_UNROLL
         for (std::uint32_t a = 0; a < kAhead; ++a) values[a] = value_at(addresses[a] + 4 * w);
         if (out.high_first) turn_all(values);
-        if (is_all && w + kAhead <= count) {
-          FARO_UNROLL
-          for (std::uint32_t a = 0; a < kAhead; ++a)
-            store_at(at + static_cast<std::uint64_t>(std::int64_t{places[a]}), values[a]);
-          continue;
-        }
         FARO_UNROLL
         for (std::uint32_t a = 0; a < kAhead; ++a) {
-          if (w + a < count && is_whole[a])
-            store_at(at + static_cast<std::uint64_t>(std::int64_t{places[a]}), values[a]);
+          if (w + a < count && is_whole[a]) store_at(at + static_cast<std::uint64_t>(places[a]), values[a]);
         }
       }
       return;
@@ -386,67 +322,12 @@ struct MovePackedMatrix : PackedMatrixParams {
     }
   }
 
- private:
-  static constexpr std::uint32_t kInSector = kSectorWords - 1;
-  static constexpr auto kBits = static_cast<std::int64_t>(kWordBits);
-  static constexpr auto kElement = static_cast<std::int64_t>(kElementBits);
-
-  constexpr std::uint64_t blocks_across() const { return (across + beside - 1) / beside; }
-  // Words of the output from a column to that 2^q behind it.
-  constexpr std::int64_t to_column_beside() const { return out_pitch / kElement; }
-  static constexpr std::uint32_t few(std::uint64_t number, std::uint32_t most) {
-    return number < most ? static_cast<std::uint32_t>(number) : most;
-  }
-  // Of its first group; below 0 in a first tile that has more.
-  constexpr std::int64_t row_of(const Tile& tile) const { return (tile.word - more_groups()) * kSide; }
-  // What of a tile its column tells.
-  constexpr void measure(Tile& tile) const {
-    tile.columns = few(columns - tile.column, words_across * kSide);
-    tile.words_across = (tile.columns + kSide - 1) / kSide;
-  }
-  // What of the input the block's tiles may take, of which this is the first.
-  constexpr void hold(Tile& tile) const {
-    // A first tile's rows may be those before any: all there are.
-    const std::int64_t row = row_of(tile);
-    const std::int64_t row_end = row + std::int64_t{tile.words_down + more_groups()} * kSide;
-    const auto all = static_cast<std::int64_t>(rows);
-    const std::int64_t first = (row < 0 ? 0 : row) * in_pitch;
-    const std::int64_t last = ((row < 0 || row_end > all ? all : row_end) - 1) * in_pitch;
-    const std::int64_t before = row < 0 ? to_row_before() : 0;
-    const auto begin = tile.in + static_cast<std::int64_t>(tile.column * kElementBits);
-    const std::int64_t lowest = begin + (first < last ? first : last) + (before < 0 ? before : 0);
-    const std::int64_t highest = begin + (first < last ? last : first) + (before < 0 ? 0 : before);
-    const std::int64_t bits = std::int64_t{words_across} * kBits;
-    const auto held = [&](std::int64_t bit) {
-      return bit >= 0 && in.holds_word(static_cast<std::uint64_t>(bit) / kWordBits);
-    };
-    // Words of two that are shifted together, of all columns that there are.
-    const std::int64_t to_last = std::int64_t{tile.left - 1} * bits;
-    tile.is_last_held = held(lowest + to_last) && held(highest + to_last + bits);
-    tile.is_next_held = held(lowest + bits) && held(highest + to_last);
-    tile.is_held = tile.left == 1 ? tile.is_last_held : held(lowest) && held(highest + bits);
-  }
-  // Groups of a tile that are more than its words: for the ends of rows before, and for sectors.
-  constexpr std::uint32_t more_groups() const { return (skewed ? 1 : 0) + (parted ? kSectorWords - 1 : 0); }
-  // That a row of the output may have a part in, from a sector on.
-  constexpr std::uint64_t row_words() const {
-    return (rows + (kSide - 1) + (skewed ? kSide - 1 : 0)) / kSide + (parted ? kSectorWords - 1 : 0);
-  }
-  // Bits of the input from a row of the output to the one before it.
-  constexpr std::int64_t to_row_before() const {
-    return next == PackedNext::matrix ? -others.axes[0].in : out_pitch < 0 ? kElement : -kElement;
-  }
-
-  // Whether the word and those two sectors before and behind it are the row's.
-  static constexpr bool is_inside_row(std::int64_t word, std::int64_t row_bits) {
-    constexpr std::int64_t kApart = std::int64_t{2} * kSectorWords;
-    return word >= kApart && (word + kApart) * kBits <= row_bits;
-  }
-
-  // 32 bits of each row from `bit` on, which is of row `row`; zero what is behind the last row.
+  // 32 bits of each row from word w of the tile on; zero what is behind the last row.
   template <device::Memory Memory>
-  constexpr void load_square(Memory& memory, const Tile& tile, std::int64_t row, std::int64_t bit,
+  constexpr void load_square(Memory& memory, const Tile& tile, std::int64_t row, std::uint32_t w,
                              std::uint32_t (&words)[kSide]) const {
+    std::int64_t bit = tile.in + row * in_pitch +
+                       static_cast<std::int64_t>((tile.column + std::uint64_t{w} * kSide) * kElementBits);
     std::int64_t held = static_cast<std::int64_t>(rows) - row;
     if (row < -static_cast<std::int64_t>(shared_words) * kSide) return;
     if (row < 0) {
@@ -454,13 +335,16 @@ struct MovePackedMatrix : PackedMatrixParams {
       held = next == PackedNext::column || !tile.is_first ? kSide : 0;
     }
     const bool is_shifted = static_cast<std::uint64_t>(bit | in_pitch) % kWordBits != 0;
-    if (held < kSide || !tile.is_held) {
+    const std::int64_t reach = (kSide - 1) * in_pitch;
+    const std::int64_t low = bit + (reach < 0 ? reach : 0);
+    const std::int64_t high = bit + (reach < 0 ? 0 : reach) + (is_shifted ? kWordBits : 0);
+    if (held < kSide || low < 0 || !in.holds_word(static_cast<std::uint64_t>(low) / kWordBits) ||
+        !in.holds_word(static_cast<std::uint64_t>(high) / kWordBits)) {
       load_words<std::int64_t>(words, bit, is_shifted, [&](std::uint32_t i, std::int64_t word) {
         return i < held ? word_of(memory, static_cast<std::uint64_t>(word)) : 0;
       });
       return;
     }
-    const std::int64_t reach = (kSide - 1) * in_pitch;
     const std::uint64_t base = static_cast<std::uint64_t>(bit) / kWordBits * 4;
     const auto word = [&](std::uint32_t, std::int64_t words_on) {
       return memory.template load_global<4>(device::kInput, base + static_cast<std::uint64_t>(words_on * 4))
@@ -486,12 +370,12 @@ struct MovePackedMatrix : PackedMatrixParams {
       return;
     }
     FARO_UNROLL
-    for (std::uint32_t done = 0; done < kSide; done += kLoadsAhead) {
-      std::uint32_t first[kLoadsAhead];
-      std::uint32_t second[kLoadsAhead];
+    for (std::uint32_t done = 0; done < kSide; done += kAhead) {
+      std::uint32_t first[kAhead];
+      std::uint32_t second[kAhead];
       Number at = bit;
       FARO_UNROLL
-      for (std::uint32_t k = 0; k < kLoadsAhead; ++k, at += pitch) {
+      for (std::uint32_t k = 0; k < kAhead; ++k, at += pitch) {
         first[k] = word(done + k, at >> 5);
         second[k] = word(done + k, (at >> 5) + 1);
       }
@@ -500,7 +384,7 @@ struct MovePackedMatrix : PackedMatrixParams {
         turn_all(second);
       }
       FARO_UNROLL
-      for (std::uint32_t k = 0; k < kLoadsAhead; ++k, bit += pitch)
+      for (std::uint32_t k = 0; k < kAhead; ++k, bit += pitch)
         words[done + k] = shifted_out(first[k], second[k], static_cast<std::uint32_t>(bit) % kWordBits);
     }
   }

@@ -181,7 +181,7 @@ struct MovePackedStrided {
   constexpr void move(Block& block, Memory& memory) const {
     if constexpr (kShape.squares == PackedSquares::loaded) {
       const PackedStridedBlock begin = strided_block(params, block.index());
-      load_squares<kShape, true>(memory, params.affine, block.index(), block.thread(),
+      load_squares<kShape, SquareSteps::transpose>(memory, params.affine, block.index(), block.thread(),
                                  strided_squares<kShape>(params.affine, begin.in, block.thread()));
       block.barrier();
       store_words<kShape>(memory, params.affine.tile, block.thread(), 0,
@@ -191,7 +191,7 @@ struct MovePackedStrided {
       load_words<kShape>(memory, params.affine.tile, block.thread(), 0,
                          strided_words<kShape>(params.affine, begin.out, block.thread()));
       block.barrier();
-      store_squares<kShape, true>(memory, params.affine, block.index(), block.thread(),
+      store_squares<kShape, SquareSteps::transpose>(memory, params.affine, block.index(), block.thread(),
                                   strided_squares<kShape>(params.affine, begin.in, block.thread()));
     } else {
       load_strided<kShape.words>(memory, params, block.index(), block.thread());
