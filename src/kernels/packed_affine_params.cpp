@@ -295,10 +295,12 @@ PackedGroupSlots packed_group_slots(const PackedWordMap& map, const Matrix& loca
 
 layout::Tile make_packed_tile(const Affine& map, const PackedAffineShape& shape) {
   const int segment_bits = shape.words.segment_bits + shape.word_index_bits;
-  constexpr int kPages = 5;  // log2 of the segments one behind another that near blocks share
+  // Blocks that run at the same time make 256 bytes of both sides; by the lowest bits of the source alone,
+  // segments of the target would each come by themselves.
+  constexpr int kNearWordBits = 6;
   return layout::make_tile(map, {.segment_bits = segment_bits,
                                  .min_row_bits = shape.words.row_bits,
-                                 .near_bits = segment_bits + kPages});
+                                 .near_bits = kNearWordBits + shape.word_index_bits});
 }
 
 namespace {
