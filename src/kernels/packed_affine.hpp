@@ -381,8 +381,7 @@ constexpr void load_squares(Memory& memory, const PackedAffineParams& params, st
     vectors[w] = memory.template load_global<shape.words.vector_bytes()>(
         device::kInput, source(static_cast<std::uint32_t>(w)));
   }
-  if constexpr (steps != SquareSteps::transpose)
-    detail::exchange_components<shape>(vectors, params);
+  if constexpr (steps != SquareSteps::transpose) detail::exchange_components<shape>(vectors, params);
   const detail::ThreadSquares of_thread = detail::thread_squares<shape>(params, block, thread);
   FARO_UNROLL
   for (int k = 0; k < shape.words.components(); ++k) {
@@ -424,8 +423,7 @@ constexpr void store_squares(Memory& memory, const PackedAffineParams& params, s
     FARO_UNROLL
     for (int w = 0; w < 1 << q; ++w) vectors[w].unit[k] = words[w];
   }
-  if constexpr (steps != SquareSteps::transpose)
-    detail::exchange_components<shape>(vectors, params);
+  if constexpr (steps != SquareSteps::transpose) detail::exchange_components<shape>(vectors, params);
   FARO_UNROLL
   for (int w = 0; w < 1 << q; ++w) {
     memory.template store_global<shape.words.vector_bytes()>(
