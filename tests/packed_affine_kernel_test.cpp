@@ -230,6 +230,26 @@ TEST(PackedAffine, EveryLinearMapOfFourIndexBits) {
   EXPECT_GT(tally.turned, 1000);
 }
 
+// The tiles of one and the next few blocks hold 256 bytes of both sides, whole.
+TEST(PackedAffine, NearTilesMakeLinesOfBothSides) {
+  std::mt19937_64 random(kSeed + 5);
+  for (const std::size_t index : {std::size_t{0}, std::size_t{1}, std::size_t{2}}) {
+    const PackedAffineShape& shape = kPackedTiles[index].shape;
+    const int near = shape.word_index_bits + 6;
+    for (const Affine& map : {maps::bit_reversal(24), random_affine(24, random), random_bpc(25, random)}) {
+      const layout::Tile tile = make_packed_tile(map, shape);
+      f2::Subspace held = f2::Subspace::low(map.bits(), tile.segment_bits);
+      for (const f2::Word row : tile.source_rows) held.insert(row);
+      for (int k = 0; k < 2 * (near - tile.segment_bits); ++k)
+        held.insert(tile.block_sources[static_cast<std::size_t>(k)]);
+      for (int i = 0; i < near; ++i) {
+        EXPECT_TRUE(held.contains(f2::unit(i))) << describe(map);
+        EXPECT_TRUE(held.contains(map.inverse_matrix().column(i))) << describe(map);
+      }
+    }
+  }
+}
+
 TEST(PackedAffine, RefusesWhatDoesNotFit) {
   EXPECT_EQ(code_of([] { make_packed_affine_params(Affine(18), kPackedTiles[0].shape, 1); }),
             ErrorCode::unsupported);
