@@ -60,6 +60,11 @@ struct WordExchange {
 /// there or from there.
 enum class PackedSquares { apart, loaded, stored };
 
+/// Which steps of an exchange a kernel by squares has: none but the square's transpose; those whose masks are
+/// not zero, asked one by one; or all, the first of which take in what is added to words' numbers, so that no
+/// registers are copied where ways meet.
+enum class SquareSteps { transpose, asked, all };
+
 /// The compile-time shape, all log2.
 struct PackedAffineShape {
   int word_index_bits = 5;  // q
@@ -105,7 +110,7 @@ struct PackedAffineParams {
   std::uint8_t word_component[kMostWordIndexBits];
   std::uint32_t place_address[kMostWordIndexBits];
   std::uint32_t is_renumbered;
-  bool is_plain;  // squares are transposed, and that is all
+  SquareSteps steps;  // of squares: those that have to be done
 };
 static_assert(sizeof(PackedAffineParams) <= 4096, "kernel parameters are at most 4 KiB");
 
@@ -197,6 +202,18 @@ constexpr void shear_words(std::uint32_t (&words)[1 << q], const std::uint32_t (
   }
 }
 
+// All steps, and what is XORed onto words' numbers.
+template <int q>
+constexpr void shear_all_words(std::uint32_t (&words)[1 << q],
+                               const std::uint32_t (&masks)[kMostWordIndexBits], std::uint32_t place) {
+  FARO_UNROLL
+  for (int t = 0; t < q; ++t) {
+    const std::uint32_t mask = masks[t] ^ (0U - (place >> t & 1));
+    each_pair<q>(words, t,
+                 [&](std::uint32_t& low, std::uint32_t& high) { exchange_masked(low, high, mask); });
+  }
+}
+
 // Word i goes to i ^ place.
 template <int q>
 constexpr void renumber_words(std::uint32_t (&words)[1 << q], std::uint32_t place) {
@@ -232,6 +249,42 @@ constexpr void exchange_back_in_registers(std::uint32_t (&words)[1 << q], const 
   detail::shear_words<q>(words, exchange.before);
   detail::turn_words<q>(words, exchange, place);
 }
+
+namespace detail {
+
+// Words that hold what is numbered as they are, in a thread whose places are XORed by `place`; and back.
+template <SquareSteps steps, int q>
+constexpr void exchange_square(std::uint32_t (&words)[1 << q], const PackedAffineParams& params,
+                               std::uint32_t place) {
+  if constexpr (steps == SquareSteps::transpose) {
+    transpose_words<q>(words);
+  } else if constexpr (steps == SquareSteps::asked) {
+    if (params.is_renumbered != 0) renumber_words<q>(words, place);
+    exchange_in_registers<q>(words, params.exchange, place);
+  } else {
+    turn_words<q>(words, params.exchange, 0);
+    shear_all_words<q>(words, params.exchange.before, place);
+    transpose_words<q>(words);
+    shear_all_words<q>(words, params.exchange.after, 0);
+  }
+}
+template <SquareSteps steps, int q>
+constexpr void exchange_square_back(std::uint32_t (&words)[1 << q], const PackedAffineParams& params,
+                                    std::uint32_t place) {
+  if constexpr (steps == SquareSteps::transpose) {
+    transpose_words<q>(words);
+  } else if constexpr (steps == SquareSteps::asked) {
+    exchange_back_in_registers<q>(words, params.exchange, place);
+    if (params.is_renumbered != 0) renumber_words<q>(words, place);
+  } else {
+    shear_all_words<q>(words, params.exchange.after, 0);
+    transpose_words<q>(words);
+    shear_all_words<q>(words, params.exchange.before, place);
+    turn_words<q>(words, params.exchange, 0);
+  }
+}
+
+}  // namespace detail
 
 /// What a block adds to places in words.
 constexpr std::uint32_t block_place(const PackedAffineParams& params, std::uint64_t block) {
@@ -317,8 +370,8 @@ constexpr ThreadSquares square(const PackedAffineParams& params, const ThreadSqu
 }  // namespace detail
 
 /// Word w of a thread's groups lies source(w) into the input, in bytes; each square is exchanged before it
-/// goes to shared memory. Requires: as load_tile; params.is_plain, if `plain` (unchecked).
-template <PackedAffineShape shape, bool plain, device::Memory Memory, typename Source>
+/// goes to shared memory. Requires: as load_tile; params.steps or more (unchecked).
+template <PackedAffineShape shape, SquareSteps steps, device::Memory Memory, typename Source>
 constexpr void load_squares(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
                             std::uint32_t thread, const Source& source) {
   constexpr int q = shape.word_index_bits;
@@ -328,7 +381,7 @@ constexpr void load_squares(Memory& memory, const PackedAffineParams& params, st
     vectors[w] = memory.template load_global<shape.words.vector_bytes()>(
         device::kInput, source(static_cast<std::uint32_t>(w)));
   }
-  if constexpr (!plain) detail::exchange_components<shape>(vectors, params);
+  if constexpr (steps != SquareSteps::transpose) detail::exchange_components<shape>(vectors, params);
   const detail::ThreadSquares of_thread = detail::thread_squares<shape>(params, block, thread);
   FARO_UNROLL
   for (int k = 0; k < shape.words.components(); ++k) {
@@ -337,12 +390,7 @@ constexpr void load_squares(Memory& memory, const PackedAffineParams& params, st
     std::uint32_t words[1 << q];
     FARO_UNROLL
     for (int w = 0; w < 1 << q; ++w) words[w] = vectors[w].unit[k];
-    if constexpr (plain) {
-      detail::transpose_words<q>(words);
-    } else {
-      if (params.is_renumbered != 0) detail::renumber_words<q>(words, square.place);
-      exchange_in_registers<q>(words, params.exchange, square.place);
-    }
+    detail::exchange_square<steps, q>(words, params, square.place);
     FARO_UNROLL
     for (int w = 0; w < 1 << q; ++w) {
       memory.template store_shared<4>(
@@ -353,7 +401,7 @@ constexpr void load_squares(Memory& memory, const PackedAffineParams& params, st
 }
 
 /// The same backwards: word w goes target(w) into the output.
-template <PackedAffineShape shape, bool plain, device::Memory Memory, typename Target>
+template <PackedAffineShape shape, SquareSteps steps, device::Memory Memory, typename Target>
 constexpr void store_squares(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
                              std::uint32_t thread, const Target& target) {
   constexpr int q = shape.word_index_bits;
@@ -371,16 +419,11 @@ constexpr void store_squares(Memory& memory, const PackedAffineParams& params, s
                          square.address ^ select_xor<q>(params.word_address, static_cast<std::uint32_t>(w)))
                      .unit[0];
     }
-    if constexpr (plain) {
-      detail::transpose_words<q>(words);
-    } else {
-      exchange_back_in_registers<q>(words, params.exchange, square.place);
-      if (params.is_renumbered != 0) detail::renumber_words<q>(words, square.place);
-    }
+    detail::exchange_square_back<steps, q>(words, params, square.place);
     FARO_UNROLL
     for (int w = 0; w < 1 << q; ++w) vectors[w].unit[k] = words[w];
   }
-  if constexpr (!plain) detail::exchange_components<shape>(vectors, params);
+  if constexpr (steps != SquareSteps::transpose) detail::exchange_components<shape>(vectors, params);
   FARO_UNROLL
   for (int w = 0; w < 1 << q; ++w) {
     memory.template store_global<shape.words.vector_bytes()>(
@@ -481,24 +524,24 @@ constexpr std::uint32_t column_shift_of(const PackedAffineParams& params, std::u
 }
 
 /// Both phases, with a barrier between them.
-template <PackedAffineShape shape, bool plain, device::Memory Memory>
+template <PackedAffineShape shape, SquareSteps steps, device::Memory Memory>
 constexpr void first_of_squares(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
                                 std::uint32_t thread) {
   if constexpr (shape.squares == PackedSquares::loaded) {
-    load_squares<shape, plain>(memory, params, block, thread, affine_squares<shape>(params, block, thread));
+    load_squares<shape, steps>(memory, params, block, thread, affine_squares<shape>(params, block, thread));
   } else {
     load_words<shape>(memory, params.tile, thread, column_shift_of<shape>(params, block),
                       affine_words<shape>(params, block, thread));
   }
 }
-template <PackedAffineShape shape, bool plain, device::Memory Memory>
+template <PackedAffineShape shape, SquareSteps steps, device::Memory Memory>
 constexpr void second_of_squares(Memory& memory, const PackedAffineParams& params, std::uint64_t block,
                                  std::uint32_t thread) {
   if constexpr (shape.squares == PackedSquares::loaded) {
     store_words<shape>(memory, params.tile, thread, column_shift_of<shape>(params, block),
                        affine_words<shape>(params, block, thread));
   } else {
-    store_squares<shape, plain>(memory, params, block, thread, affine_squares<shape>(params, block, thread));
+    store_squares<shape, steps>(memory, params, block, thread, affine_squares<shape>(params, block, thread));
   }
 }
 
@@ -528,7 +571,7 @@ inline constexpr std::size_t kLargePackedTiles = 9;  // the first ones
 inline constexpr std::size_t kSmallPackedTiles = kPackedTileCount - kLargePackedTiles;
 
 /// The phases as a kernel that is a value.
-template <std::size_t index, bool plain = false>
+template <std::size_t index, SquareSteps steps = SquareSteps::asked>
 struct MovePackedTiles {
   static constexpr CompiledPackedTile kTile = kPackedTiles[index];
   static constexpr PackedAffineShape kShape = kTile.shape;
@@ -558,9 +601,9 @@ struct MovePackedTiles {
   template <typename Block, typename Memory>
   constexpr void move(Block& block, Memory& memory) const {
     if constexpr (kShape.has_squares()) {
-      first_of_squares<kShape, plain>(memory, params, block.index(), block.thread());
+      first_of_squares<kShape, steps>(memory, params, block.index(), block.thread());
       block.barrier();
-      second_of_squares<kShape, plain>(memory, params, block.index(), block.thread());
+      second_of_squares<kShape, steps>(memory, params, block.index(), block.thread());
     } else {
       load_tile<kShape.words>(memory, params.tile, block.index(), block.thread());
       block.barrier();

@@ -262,11 +262,14 @@ void make_squares(PackedAffineParams& params, const PackedWordMap& map, const la
     for (const std::uint8_t place : digit) params.is_renumbered |= place;
   }
   params.is_renumbered |= params.complement_place;
-  const auto all_zero = [](const auto& masks) {
-    return std::all_of(std::begin(masks), std::end(masks), [](std::uint32_t mask) { return mask == 0; });
+  const auto steps = [](const auto& masks) {
+    return std::count_if(std::begin(masks), std::end(masks), [](std::uint32_t mask) { return mask != 0; });
   };
-  params.is_plain = params.is_renumbered == 0 && all_zero(params.exchange.turned) &&
-                    all_zero(params.exchange.before) && all_zero(params.exchange.after);
+  const auto sheared = steps(params.exchange.before) + steps(params.exchange.after);
+  constexpr int kFew = 2;  // steps that are not asked for, though they do nothing
+  params.steps = sheared + kFew >= 2 * q ? SquareSteps::all : SquareSteps::asked;
+  if (params.is_renumbered == 0 && sheared + steps(params.exchange.turned) == 0)
+    params.steps = SquareSteps::transpose;
   for (std::uint32_t& read : params.tile.read_address) read <<= kWordBytesBits;
   for (std::uint64_t& row : params.tile.target_row) row <<= kWordBytesBits;
 }
@@ -291,7 +294,12 @@ PackedGroupSlots packed_group_slots(const PackedWordMap& map, const Matrix& loca
 
 layout::Tile make_packed_tile(const Affine& map, const PackedAffineShape& shape) {
   const int segment_bits = shape.words.segment_bits + shape.word_index_bits;
-  return layout::make_tile(map, {.segment_bits = segment_bits, .min_row_bits = shape.words.row_bits});
+  // Blocks that run at the same time make 256 bytes of both sides; by the lowest bits of the source alone,
+  // segments of the target would each come by themselves.
+  constexpr int kNearWordBits = 6;
+  return layout::make_tile(map, {.segment_bits = segment_bits,
+                                 .min_row_bits = shape.words.row_bits,
+                                 .near_bits = kNearWordBits + shape.word_index_bits});
 }
 
 namespace {

@@ -302,8 +302,12 @@ bool move_tiles(Queue& queue, const PackedWork& work, const PackedTiles& tiles, 
     queue.run(kernel);
   };
   if constexpr (kPackedTiles[index].shape.has_squares()) {
-    if (params->is_plain) {
-      move(MovePackedTiles<index, true>());
+    if (params->steps == SquareSteps::transpose) {
+      move(MovePackedTiles<index, SquareSteps::transpose>());
+      return true;
+    }
+    if (params->steps == SquareSteps::all) {
+      move(MovePackedTiles<index, SquareSteps::all>());
       return true;
     }
   }

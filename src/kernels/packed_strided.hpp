@@ -181,8 +181,9 @@ struct MovePackedStrided {
   constexpr void move(Block& block, Memory& memory) const {
     if constexpr (kShape.squares == PackedSquares::loaded) {
       const PackedStridedBlock begin = strided_block(params, block.index());
-      load_squares<kShape, true>(memory, params.affine, block.index(), block.thread(),
-                                 strided_squares<kShape>(params.affine, begin.in, block.thread()));
+      load_squares<kShape, SquareSteps::transpose>(
+          memory, params.affine, block.index(), block.thread(),
+          strided_squares<kShape>(params.affine, begin.in, block.thread()));
       block.barrier();
       store_words<kShape>(memory, params.affine.tile, block.thread(), 0,
                           strided_words<kShape>(params.affine, begin.out, block.thread()));
@@ -191,8 +192,9 @@ struct MovePackedStrided {
       load_words<kShape>(memory, params.affine.tile, block.thread(), 0,
                          strided_words<kShape>(params.affine, begin.out, block.thread()));
       block.barrier();
-      store_squares<kShape, true>(memory, params.affine, block.index(), block.thread(),
-                                  strided_squares<kShape>(params.affine, begin.in, block.thread()));
+      store_squares<kShape, SquareSteps::transpose>(
+          memory, params.affine, block.index(), block.thread(),
+          strided_squares<kShape>(params.affine, begin.in, block.thread()));
     } else {
       load_strided<kShape.words>(memory, params, block.index(), block.thread());
       block.barrier();

@@ -132,7 +132,7 @@ std::optional<PackedStridedParams> make_packed_strided_params(const faro::detail
     tile.target_row[j] = out_words(tile.target_row[j] >> unit) << unit;
   }
   if (shape.has_squares()) {
-    if (!params.affine.is_plain) return std::nullopt;
+    if (params.affine.steps != SquareSteps::transpose) return std::nullopt;
     FARO_CHECK(all_single(params.affine.group_source + shape.words.vector_bits, shape.words.thread_bits) &&
                all_single(params.affine.word_source, q));
     for (std::uint64_t& source : params.affine.group_source) source = in_words(source >> unit) << unit;

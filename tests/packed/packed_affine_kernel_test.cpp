@@ -35,6 +35,7 @@ struct Tally {
   int turned = 0;   // of maps for which places change inside words
   int sheared = 0;  // and bits between words
   int plain = 0;    // only transposed
+  int all_steps = 0;
   int conflicts = 0;
   int unfit = 0;  // of those that have no squares
 };
@@ -56,17 +57,20 @@ void run_packed(const Affine& map, std::uint64_t batch, std::mt19937_64& random,
   const CountingMemory::Launch launch{.blocks = params.tile.blocks(),
                                       .threads = static_cast<std::uint32_t>(shape.words.threads())};
   if constexpr (shape.has_squares()) {
-    const auto run = [&]<bool plain>() {
+    const auto run = [&]<SquareSteps steps>() {
       memory.run(
           launch,
           [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
-            first_of_squares<shape, plain>(m, params, block, thread);
+            first_of_squares<shape, steps>(m, params, block, thread);
           },
           [&](CountingMemory& m, std::uint64_t block, std::uint32_t thread) {
-            second_of_squares<shape, plain>(m, params, block, thread);
+            second_of_squares<shape, steps>(m, params, block, thread);
           });
     };
-    params.is_plain ? run.template operator()<true>() : run.template operator()<false>();
+    if (params.steps == SquareSteps::transpose) run.template operator()<SquareSteps::transpose>();
+    if (params.steps == SquareSteps::asked) run.template operator()<SquareSteps::asked>();
+    if (params.steps == SquareSteps::all) run.template operator()<SquareSteps::all>();
+    tally.all_steps += params.steps == SquareSteps::all ? 1 : 0;
   } else {
     memory.run(
         launch,
@@ -149,6 +153,8 @@ TEST(PackedAffine, MapsOfEveryKindAndShape) {
     EXPECT_LE(tally.unfit, shape.has_squares() ? tally.runs / 2 : 0);
     RecordProperty("conflicts", tally.conflicts);
     if (shape.has_squares()) {
+      EXPECT_GT(tally.all_steps, 0);
+      EXPECT_LT(tally.all_steps, tally.runs);
       EXPECT_EQ(tally.conflicts, 0);
     }
   });
@@ -220,6 +226,26 @@ TEST(PackedAffine, EveryLinearMapOfFourIndexBits) {
   }
   EXPECT_EQ(tally.runs, 20160);
   EXPECT_GT(tally.turned, 1000);
+}
+
+// The tiles of one and the next few blocks hold 256 bytes of both sides, whole.
+TEST(PackedAffine, NearTilesMakeLinesOfBothSides) {
+  std::mt19937_64 random(kSeed + 5);
+  for (const std::size_t index : {std::size_t{0}, std::size_t{1}, std::size_t{2}}) {
+    const PackedAffineShape& shape = kPackedTiles[index].shape;
+    const int near = shape.word_index_bits + 6;
+    for (const Affine& map : {maps::bit_reversal(24), random_affine(24, random), random_bpc(25, random)}) {
+      const layout::Tile tile = make_packed_tile(map, shape);
+      f2::Subspace held = f2::Subspace::low(map.bits(), tile.segment_bits);
+      for (const f2::Word row : tile.source_rows) held.insert(row);
+      for (int k = 0; k < 2 * (near - tile.segment_bits); ++k)
+        held.insert(tile.block_sources[static_cast<std::size_t>(k)]);
+      for (int i = 0; i < near; ++i) {
+        EXPECT_TRUE(held.contains(f2::unit(i))) << describe(map);
+        EXPECT_TRUE(held.contains(map.inverse_matrix().column(i))) << describe(map);
+      }
+    }
+  }
 }
 
 TEST(PackedAffine, RefusesWhatDoesNotFit) {
