@@ -128,7 +128,7 @@ class ColumnStores {
   }
 
  private:
-  std::uint64_t policy_ = 0;
+  [[maybe_unused]] std::uint64_t policy_ = 0;
 };
 
 /// A run of pairs, triples, … on one side, and of so many columns on the other. The run of kInterleaved is
