@@ -4,7 +4,7 @@
 
 The functions that take ``dtype=`` and the others of ``Change`` (_changes.py) come here: with a view of the input to ``moved``, with a map
 to ``by_map``, with rows to ``taken`` and ``written``. Views of arrays of JAX, and of tensors whose operations are recorded, are handed to
-their libraries' modules, all others to the engine; it moves by maps and rows on the host, where what it reads and writes is dense.
+their libraries' modules, all others to the engine; it moves rows on the host, and by maps and rows what is dense.
 """
 
 from __future__ import annotations
@@ -156,9 +156,9 @@ def _planned(extents: Any, in_strides: Any, out_strides: Any, key: _Key, device:
 
 
 @functools.lru_cache(maxsize=256)
-def _planned_map(handle: Any, shape: Any, batch: int, in_place: bool, key: _Key) -> Any:
+def _planned_map(handle: Any, shape: Any, batch: int, in_place: bool, key: _Key, device: int | None = None) -> Any:
     """Kept by the map itself, of which the cache keeps one."""
-    return _faro.plan_arithmetic_map(handle, shape, key.change(), _run.options("cpu", in_place=in_place, batch=batch))
+    return _faro.plan_arithmetic_map(handle, shape, key.change(), _run.options_for(device, in_place, batch))
 
 
 # --- a view by the engine
@@ -354,7 +354,7 @@ def changed_after(move: Callable[[], Any], operation: str, change: Change, out: 
 
 @record()
 class _Request:
-    """What is asked for of an array of the host, without the places that its numbers go to."""
+    """What is asked for of an array, without the places that its numbers go to."""
 
     operation: str
     x: Any
@@ -364,6 +364,7 @@ class _Request:
     how: How
     from_type: _Type
     to_type: _Type
+    queue: int = 0
 
     def output(self, shape: tuple[int, ...]) -> tuple[Any, _arrays.Array]:
         """A new array, or ``out``, and how it lies; its type is what numbers become."""
@@ -371,7 +372,7 @@ class _Request:
         return result, target
 
     def added(self, shape: tuple[int, ...]) -> tuple[_arrays.Array, _Type] | None:
-        return _addend(self.change.get("add"), shape, None, self.operation)
+        return _addend(self.change.get("add"), shape, self.array.device, self.operation)
 
     def key(self, shape: tuple[int, ...], added: tuple[_arrays.Array, _Type] | None = None) -> _Key:
         scale, offset = (self._values(what, shape) for what in ("scale", "offset"))
@@ -383,19 +384,20 @@ class _Request:
         return None if values is None else (values[0], values[1] or 0)
 
 
-def _asked(x: Any, operation: str, change: Change, out: Any = None, stream: Any = None) -> _Request | None:
-    """None of what is not on the host, of JAX, or recorded by PyTorch."""
+def _asked(x: Any, operation: str, change: Change, out: Any = None, stream: Any = None, on_device: bool = False) -> _Request | None:
+    """None of what is of JAX, recorded by PyTorch, or, but ``on_device``, not on the host."""
     how, beside = _changes.how_of(change, operation), _beside(change)
     recorder = _run.recording(operation, (x, *beside), out, stream)
     if recorder is not None or _arrays.by_jax(operation, x, *beside, out=out, stream=stream):
         return None
     x = _unmasked(x, operation, change)
     array = _arrays.describe(x)
-    if array.device is not None:
+    if array.device is not None and not on_device:
         return None
-    _run.stream_of(array, stream, operation)
+    queue = _run.stream_of(array, stream, operation)
     from_type = _type_of(array.dtype, operation, of_input=True)
-    return _Request(operation, x, array, change, out, how, from_type, from_type if how.dtype is None else _asked_type(how.dtype, x, operation))
+    to_type = from_type if how.dtype is None else _asked_type(how.dtype, x, operation)
+    return _Request(operation, x, array, change, out, how, from_type, to_type, queue)
 
 
 def _refuse_off_host(x: Any, operation: str, change: Change) -> NoReturn:
@@ -403,15 +405,15 @@ def _refuse_off_host(x: Any, operation: str, change: Change) -> NoReturn:
            "leave it out: astype() changes numbers before or after", kind=FaroUnsupportedError)
 
 
-def _dense(array: _arrays.Array) -> _arrays.Array:
+def _dense(array: _arrays.Array, stream: Any = None) -> _arrays.Array:
     if _arrays.is_dense(array):
         return array
-    return _arrays.describe(_faro.run(array.keep, _run.COPY, None, None, None))
+    return _arrays.describe(_faro.run(array.keep, _run.COPY, None, None, stream))
 
 
-def _address(added: tuple[_arrays.Array, _Type] | None) -> tuple[int, Any]:
+def _address(added: tuple[_arrays.Array, _Type] | None, stream: Any = None) -> tuple[int, Any]:
     """Of an addend made dense, and what holds it."""
-    dense = None if added is None else _dense(added[0])
+    dense = None if added is None else _dense(added[0], stream)
     return 0 if dense is None else dense.address, dense
 
 
@@ -423,10 +425,10 @@ def _dense_target(request: _Request, result: Any, target: _arrays.Array, beside:
     if keeps:
         return _run.copy_and_back(result, target)
     dense = _arrays.describe(target.new(target.shape), writable=True)
-    spread = _run.view(target.shape, dense.strides, target.strides, 0, target.itemsize, _run.options_for(None))
+    spread = _run.view(target.shape, dense.strides, target.strides, 0, target.itemsize, _run.options_for(target.device))
 
     def finished() -> Any:
-        spread.run(dense.address, target.address, 0)
+        spread.run(dense.address, target.address, request.queue)
         return result
 
     return dense, finished
@@ -434,8 +436,8 @@ def _dense_target(request: _Request, result: Any, target: _arrays.Array, beside:
 
 def by_map(x: Any, operation: str, mapped: Any, move: Callable[[], Any], change: Change, out: Any = None, stream: Any = None) -> Any:
     """``x`` permuted by ``mapped(array)``: a map's handle, how many arrays it permutes, and the result's shape. What the engine has no such
-    plan for, off the host or where that is None, ``move`` moves, and a sweep more changes."""
-    request = _asked(x, operation, change, out, stream)
+    plan for, of JAX, recorded, or where that is None, ``move`` moves, and a sweep more changes."""
+    request = _asked(x, operation, change, out, stream, on_device=True)
     chosen = None if request is None else mapped(request.array)
     if request is None or chosen is None:
         return changed_after(move, operation, change, out, stream)
@@ -445,9 +447,9 @@ def by_map(x: Any, operation: str, mapped: Any, move: Callable[[], Any], change:
     dense, finished = _dense_target(request, result, target, _outputs.reads(out, input=request.array), keeps=False)
     if request.array.size == 0:
         return finished()
-    source, (beside, kept) = _dense(request.array), _address(added)
-    plan = _planned_map(handle, shape, batch, False, request.key(shape, added))
-    plan.run(source.address, beside, dense.address, source.size * (source.itemsize + target.itemsize), 0)
+    source, (beside, kept) = _dense(request.array, stream), _address(added, stream)
+    plan = _planned_map(handle, shape, batch, False, request.key(shape, added), request.array.device)
+    plan.run(source.address, beside, dense.address, source.size * (source.itemsize + target.itemsize), request.queue)
     return finished()
 
 

@@ -39,10 +39,10 @@ def options(
     return _faro.Options.make(engines.index(engine), threads, number, in_place, batch, repeats, bool(measure))
 
 
-def options_for(device: int | None, in_place: bool = False) -> Any:
+def options_for(device: int | None, in_place: bool = False, batch: int = 1) -> Any:
     if device is None:
-        return options("cpu", in_place=in_place)
-    return options("cuda", device=device, in_place=in_place)
+        return options("cpu", in_place=in_place, batch=batch)
+    return options("cuda", device=device, in_place=in_place, batch=batch)
 
 
 # --- axes

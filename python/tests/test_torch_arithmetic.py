@@ -285,6 +285,27 @@ def test_on_a_gpu():
         faro.permute_dims(x.cuda(), (2, 0, 1), add=add)
 
 
+@pytest.mark.skipif(not HAS_GPU, reason="no GPU")
+@pytest.mark.parametrize("call", [
+    lambda x, **how: faro.permute(x, "bit_reversal", **how), lambda x, **how: faro.permute(x, "random(4096, 7)", **how),
+    lambda x, **how: faro.permute(x, "multiply(4096, 5)", inverse=True, **how), lambda x, **how: faro.roll(x, (3, -5), (0, 1), **how)])
+def test_maps_on_a_gpu(call):
+    """What is no view: dense or not, added to, into an output of any strides, beside what the host makes."""
+    x, add = of_type(torch.float32, 64, 128)[:, ::2], of_type(torch.bfloat16, 64, 64)
+    for how in ({"dtype": "float16", "scale": 0.5}, {"dtype": "float64", "scale": torch.arange(64.0), "beta": 2, "add": add}):
+        on_gpu = {name: given.cuda() if isinstance(given, torch.Tensor) else given for name, given in how.items()}
+        wanted = call(x, **how)
+        for given in (x.cuda(), x.cuda().contiguous()):
+            stream = torch.cuda.Stream()
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream):
+                same(call(given, **on_gpu).cpu(), wanted)
+                out = torch.zeros(64, 128, dtype=wanted.dtype, device="cuda")[:, 1::2]
+                assert call(given, out=out, **on_gpu) is out
+            stream.synchronize()
+            same(out.cpu(), wanted)
+
+
 # --- refusals
 
 

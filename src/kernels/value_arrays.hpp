@@ -87,6 +87,7 @@ struct ValueBoxParams {
   std::int32_t grid_axes = 0;
   std::int32_t few = 0;           // whether all boxes are fewer than 2^31
   std::int32_t factors_vary = 0;  // along a run of the output: bit 0 the scale, bit 1 the offset
+  std::int32_t out_sectors = 0;   // whether runs of the output begin and end at sectors
   std::uint32_t factors_at = 0;   // where those lie in shared memory, in bytes
   std::uint32_t shared_bytes = 0;
   std::uint32_t group_place =

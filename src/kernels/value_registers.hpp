@@ -97,6 +97,40 @@ struct MoveValueRuns : ValueArrays {
   }
 };
 
+/// How columns are written: past the first-level cache, and where runs are `whole` sectors, so that they
+/// leave the second-level one first.
+class ColumnStores {
+ public:
+  constexpr ColumnStores([[maybe_unused]] const void* array, [[maybe_unused]] bool whole) {
+#if defined(__CUDA_ARCH__)
+    constexpr std::uintptr_t kSectorBytes = 32;
+    if (whole && reinterpret_cast<std::uintptr_t>(array) % kSectorBytes == 0) {
+      asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy_));
+    } else {
+      asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy_));
+    }
+#endif
+  }
+
+  template <typename Vector>
+  constexpr void store(Vector* to, const Vector& vector) const {
+#if defined(__CUDA_ARCH__)
+    if constexpr (sizeof(Vector) == 16) {
+      const auto* const word = reinterpret_cast<const std::uint32_t*>(&vector);
+      asm volatile(
+          "st.global.L1::no_allocate.L2::cache_hint.v4.u32 [%4], {%0, %1, %2, %3}, %5;" ::"r"(word[0]),
+          "r"(word[1]), "r"(word[2]), "r"(word[3]), "l"(to), "l"(policy_)
+          : "memory");
+      return;
+    }
+#endif
+    *to = vector;
+  }
+
+ private:
+  [[maybe_unused]] std::uint64_t policy_ = 0;
+};
+
 /// A run of pairs, triples, … on one side, and of so many columns on the other. The run of kInterleaved is
 /// counted in those tuples.
 template <typename Program, int kColumns, int k, Interleaved kInterleaved>
@@ -200,10 +234,16 @@ struct MoveValueColumns : ValueArrays {
       }
     }
     const std::int64_t begin = corner.at.out + out_rows[row].at;
+    const ColumnStores stores(out, p.out_sectors != 0);
     FARO_UNROLL
     for (int i = 0; i < kColumns; ++i) {
-      *reinterpret_cast<Lanes<To, k>*>(static_cast<To*>(out) +
-                                       part_at<!kFrom>(begin, p.column.out, slot, i)) = results.part[i];
+      auto* const to = reinterpret_cast<Lanes<To, k>*>(static_cast<To*>(out) +
+                                                       part_at<!kFrom>(begin, p.column.out, slot, i));
+      if constexpr (kFrom) {
+        stores.store(to, results.part[i]);
+      } else {
+        *to = results.part[i];
+      }
     }
   }
 };

@@ -11,11 +11,10 @@
 namespace faro::detail {
 namespace {
 
-constexpr std::uint64_t kValueRunBytes = 256;     // what memory likes to be read and written by
-constexpr std::uint64_t kBoxTraffic = 64 << 10;   // bytes that a box reads and writes
-constexpr std::uint64_t kCopiedBytes = 36 << 10;  // of the input, and of what is added
-constexpr std::uint64_t kDirectNumbers = 8192;    // of a box without shared memory
-constexpr std::uint64_t kRunMultiple = 16;        // what a cut run is a multiple of
+constexpr std::uint64_t kValueRunBytes = 256;    // what memory likes to be read and written by
+constexpr std::uint64_t kBoxTraffic = 64 << 10;  // bytes that a box reads and writes
+constexpr std::uint64_t kDirectNumbers = 8192;   // of a box without shared memory
+constexpr std::uint64_t kRunMultiple = 16;       // what a cut run is a multiple of
 
 // A box that grows.
 struct ValueBoxGrowth {
@@ -65,19 +64,22 @@ struct ValueBoxGrowth {
   }
 };
 
-// By the bytes of each side: short runs cost more, those that share a granule of memory, too, and boxes
-// that are small, stand out of the array, or leave threads without a vector.
+// By the bytes of each side: short runs cost more, those that are read and share a granule of memory, too,
+// and boxes that stand out of the array, leave threads without a vector, or are small or large. Fitted to
+// some 7500 boxes of an H200 (docs/notes/cuda-experiments.md).
 double cost_of(const ValueBoxSides& of, const std::vector<std::uint64_t>& box, std::uint64_t held) {
-  constexpr double kOfRun = 40;  // bytes that a run takes beyond its own
-  constexpr double kOfReadGranule = 32;
-  constexpr double kOfWrittenGranule = 16;  // neighbours follow in the output, and meet in a cache
-  constexpr double kOfBox = 2048;
-  constexpr double kOfGaps = 0.5;
-  constexpr double kOfIdle = 0.25;
+  constexpr double kOfRead = 25;  // bytes that a run takes beyond its own
+  constexpr double kOfWritten = 17;
+  constexpr double kOfAdded = 8;
+  constexpr double kOfGranule = 26;
+  constexpr double kOfSmall = 2400;
+  constexpr double kOfLarge = 128 << 10;
+  constexpr double kOfGaps = 0.4;
+  constexpr double kOfIdle = 0.17;
   constexpr std::uint64_t kGranule = 64;
   constexpr std::uint64_t kSlots = 16;  // vectors of a run that a block takes at once
   double idle = 0;
-  const auto side = [&](const std::vector<std::size_t>& order, std::uint64_t bytes, double of_granule) {
+  const auto side = [&](const std::vector<std::size_t>& order, std::uint64_t bytes, bool reads) {
     std::uint64_t run = 1;
     for (const std::size_t a : order) {
       run *= box[a];
@@ -87,16 +89,18 @@ double cost_of(const ValueBoxSides& of, const std::vector<std::uint64_t>& box, s
     const std::uint64_t slots = ceil_div(first * bytes, kValueVectorBytes);
     const std::uint64_t at_once = std::min(kSlots, std::bit_ceil(slots));
     idle += static_cast<double>(round_up(slots, at_once)) / static_cast<double>(slots) - 1;
-    const double shared = run * bytes % kGranule == 0 ? 0 : of_granule;
-    return static_cast<double>(bytes) * (1 + (kOfRun + shared) / static_cast<double>(run * bytes));
+    double beyond = kOfWritten + (of.addend_bytes == 0 ? 0 : kOfAdded);
+    if (reads) beyond = kOfRead + (run * bytes % kGranule == 0 ? 0 : kOfGranule);
+    return static_cast<double>(bytes) + beyond / static_cast<double>(run);
   };
   double full = 1;
   for (std::size_t a = 0; a < of.axes.size(); ++a)
     full *= static_cast<double>(of.axes[a].extent) /
             static_cast<double>(ceil_div(of.axes[a].extent, box[a]) * box[a]);
-  const double moved =
-      side(of.in_order, of.in_bytes, kOfReadGranule) + side(of.out_order, of.out_bytes, kOfWrittenGranule);
-  return moved * (1 + kOfGaps * (1 / full - 1)) * (1 + kOfBox / static_cast<double>(held)) *
+  const double moved = side(of.in_order, of.in_bytes, true) + side(of.out_order, of.out_bytes, false) +
+                       static_cast<double>(of.addend_bytes);
+  const auto bytes = static_cast<double>(held);
+  return moved * (1 + kOfGaps * (1 / full - 1)) * (1 + kOfSmall / bytes) * (1 + bytes / kOfLarge) *
          (1 + kOfIdle * idle);
 }
 
@@ -147,22 +151,25 @@ std::vector<std::uint64_t> box_of_sides(const ValueBoxSides& of) {
   return growth.box;
 }
 
-std::vector<std::uint64_t> box_with_addend(const ValueBoxSides& of) {
+std::vector<std::uint64_t> box_of_copies(const ValueBoxSides& of) {
   constexpr std::uint64_t kRuns[] = {64, 96, 128, 192, 256, 384, 512, 768, 1024};  // bytes
+  constexpr std::uint64_t kHeld[] = {12 << 10, 16 << 10, 24 << 10, 36 << 10};
   const std::uint64_t held = of.in_bytes + of.addend_bytes;
-  const std::uint64_t most = std::min(kCopiedBytes / held, kBoxTraffic / (of.in_bytes + of.out_bytes));
   double least = 0;
   std::vector<std::uint64_t> best;
-  for (const std::uint64_t in : kRuns) {
-    for (const std::uint64_t out : kRuns) {
-      ValueBoxGrowth growth{of.axes, ValueBoxGrowth::least(of.axes)};
-      growth.grow(of.in_order, std::max<std::uint64_t>(in / of.in_bytes, 1), most);
-      growth.grow(of.out_order, std::max<std::uint64_t>(out / of.out_bytes, 1), most);
-      growth.fill(most);
-      const double cost = cost_of(of, growth.box, held * growth.count());
-      if (least != 0 && cost >= least) continue;
-      least = cost;
-      best = growth.box;
+  for (const std::uint64_t bytes : kHeld) {
+    const std::uint64_t most = std::min(bytes / held, kBoxTraffic / (of.in_bytes + of.out_bytes));
+    for (const std::uint64_t in : kRuns) {
+      for (const std::uint64_t out : kRuns) {
+        ValueBoxGrowth growth{of.axes, ValueBoxGrowth::least(of.axes)};
+        growth.grow(of.in_order, std::max<std::uint64_t>(in / of.in_bytes, 1), most);
+        growth.grow(of.out_order, std::max<std::uint64_t>(out / of.out_bytes, 1), most);
+        growth.fill(most);
+        const double cost = cost_of(of, growth.box, held * growth.count());
+        if (least != 0 && cost >= least) continue;
+        least = cost;
+        best = growth.box;
+      }
     }
   }
   return best;

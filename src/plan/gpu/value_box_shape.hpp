@@ -36,8 +36,8 @@ std::vector<std::uint64_t> box_of_runs(const std::vector<ValueAxis>& axes,
                                        const std::vector<std::size_t>& common);
 /// Of what goes by way of shared memory: runs of both sides as long as the other.
 std::vector<std::uint64_t> box_of_sides(const ValueBoxSides& of);
-/// The same where what is added is copied to shared memory, too, six boxes a multiprocessor: of boxes whose
-/// runs are about as long as one or the other, the one that takes least.
-std::vector<std::uint64_t> box_with_addend(const ValueBoxSides& of);
+/// The same of boxes that are copied to shared memory, with what is added, six a multiprocessor: of those
+/// whose runs are about as long as one or the other, the one that takes least.
+std::vector<std::uint64_t> box_of_copies(const ValueBoxSides& of);
 
 }  // namespace faro::detail

@@ -89,7 +89,7 @@ class ValueBoxMaker {
                                 .out_bytes = out_bytes(),
                                 .addend_bytes = addend ? bytes_of(addend->number) : 0,
                                 .held_bytes = held_bytes_};
-      made_.box = made_.copied && addend ? box_with_addend(sides) : box_of_sides(sides);
+      made_.box = made_.copied ? box_of_copies(sides) : box_of_sides(sides);
     }
     find_cuts();
     constexpr std::uint64_t kLine = 128;
@@ -313,8 +313,10 @@ class ValueBoxMaker {
     const ValueBoxParams& p = made_.params;
     std::uint64_t in = vector(multiple_of(in_run_, in_rows_, &ValuePlace::in, &ValueStrides::in, p.in),
                               in_bytes(), alignment_.in);
-    std::uint64_t out = vector(multiple_of(out_run_, out_rows_, &ValuePlace::out, &ValueStrides::out, p.out),
-                               out_bytes(), alignment_.out);
+    const std::uint64_t out_multiple =
+        multiple_of(out_run_, out_rows_, &ValuePlace::out, &ValueStrides::out, p.out);
+    std::uint64_t out = vector(out_multiple, out_bytes(), alignment_.out);
+    made_.params.out_sectors = out_multiple * out_bytes() % layout::kGeometry.sector_bytes == 0 ? 1 : 0;
     if (plan_.arithmetic.addend) {
       const std::uint64_t bytes = bytes_of(plan_.arithmetic.addend->number);
       out = std::min(

@@ -39,6 +39,8 @@ struct ValueProgram {
     return from == computed && !in_swapped && function == Function::identity && !has_scale && !has_offset &&
            !has_addend;
   }
+  /// Whether the type stays, and real and imaginary parts are changed for themselves.
+  bool changes_parts() const;
 };
 
 /// Numbers of the type that it is computed in: one, or one for each element of a run.
