@@ -184,9 +184,8 @@ faro_status faro_arithmetic_plan_make_map(const faro_map* map, int rank, const u
 faro_status faro_arithmetic_plan_make_rows(const faro_moved_rows* rows, const faro_arithmetic* arithmetic,
                                            faro_arithmetic_plan** plan) {
   return guarded([&] {
-    require_argument(
-        "plan rows",
-        {{rows, "rows"}, {rows->rows, "rows->rows"}, {arithmetic, "arithmetic"}, {plan, "plan"}});
+    require_argument("plan rows", {{rows, "rows"}, {arithmetic, "arithmetic"}, {plan, "plan"}});
+    require_argument(rows->rows, "plan rows", "rows->rows");
     *plan = faro::capi::new_row_arithmetic(*rows, *arithmetic);
   });
 }

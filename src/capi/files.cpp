@@ -35,12 +35,14 @@ file::Options options_of(const faro_file_options* given) {
 }
 
 file::Input input_of(const faro_file* in) {
-  require_argument(kFiles, {{in, "in"}, {in->path, "in->path"}});
+  require_argument(in, kFiles, "in");
+  require_argument(in->path, kFiles, "in->path");
   return {.path = in->path, .offset = in->offset};
 }
 
 file::Output output_of(const faro_file* out) {
-  require_argument(kFiles, {{out, "out"}, {out->path, "out->path"}});
+  require_argument(out, kFiles, "out");
+  require_argument(out->path, kFiles, "out->path");
   file::Output made{.path = out->path, .header = std::vector<std::byte>(out->offset)};
   if (out->header != nullptr) std::memcpy(made.header.data(), out->header, out->offset);
   return made;

@@ -483,6 +483,7 @@ static void test_arithmetic(void) {
   faro_arithmetic_plan_destroy(plan);
   taken.move = (faro_row_move)7;
   EXPECT(faro_arithmetic_plan_make_rows(&taken, &to_floats, &plan) == FARO_VALUE);
+  EXPECT(faro_arithmetic_plan_make_rows(NULL, &to_floats, &plan) == FARO_VALUE);
   to_floats.from = (faro_number)99;
   EXPECT(faro_arithmetic_plan_make(&view, &to_floats, NULL, &plan) == FARO_VALUE && strstr(faro_last_message(), "99") != NULL);
 }

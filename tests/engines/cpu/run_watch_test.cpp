@@ -64,7 +64,7 @@ TEST(RunWatch, SpecsOfEveryKind) {
       {.spec = "random_bmmc(20, 1)", .element_bytes = 8, .placement = Placement::in_place},
       {.spec = "transpose(300, 1001)", .placement = Placement::in_place},
       {.spec = "transpose(1001, 3)", .batch = 100, .placement = Placement::in_place},
-      {.spec = "transpose(600, 600)", .placement = Placement::in_place},
+      {.spec = "transpose(1100, 1100)", .placement = Placement::in_place},
       {.spec = "transpose(3, 100003)", .placement = Placement::in_place},
       {.spec = "transpose(100003, 3)", .element_bytes = 8, .placement = Placement::in_place},
   };

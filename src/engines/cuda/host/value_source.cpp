@@ -64,6 +64,7 @@ template <typename T> inline constexpr bool is_integral_v = (is_signed_v<T> && !
 }
 )";
 constexpr const char* kLimits = R"(#pragma once
+#include <type_traits>
 namespace std {
 template <typename T> struct numeric_limits {
   static constexpr int digits = is_same_v<T, double> ? 53 : is_same_v<T, float> ? 24
@@ -91,6 +92,7 @@ inline double copysign(double x, double y) { return ::copysign(x, y); }
 )";
 // The concepts of faro/device/memory.hpp, which these kernels do not name.
 constexpr const char* kConcepts = R"(#pragma once
+#include <type_traits>
 namespace std { template <typename A, typename B> concept same_as = is_same_v<A, B>; }
 )";
 
