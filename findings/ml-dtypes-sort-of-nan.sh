@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# ml_dtypes 0.6.0 with NumPy 2.4.6: numpy.sort() puts NaN of float16, float32 and float64 last. Of bfloat16 and the 8-bit floats, NaN counts as equal to
-# everything: six numbers with two NaN among them come out of sort() as they went in, argsort() is 0 to 5, and unique() keeps what is there
+# ml_dtypes 0.6.0 with NumPy 2.4.6: numpy.sort() puts NaN of float16, float32 and float64 last. Of bfloat16 and the 8-bit floats, NaN seems to count as
+# equal to everything: six numbers with two NaN among them come out of sort() as they went in, argsort() is 0 to 5, and unique() keeps what is there
 # twice. There is neither an error nor a warning.
 # Seen on CPython 3.11:
 #     float16: sort [0.5, 1.0, 2.0, 3.0, nan, nan], argsort [5, 2, 3, 0, 1, 4]

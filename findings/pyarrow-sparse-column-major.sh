@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # PyArrow 26.0.1: SparseCOOTensor.from_dense_numpy() of a column-major matrix counts the coordinates as if its extents were in reverse: of 2 x 3
-# numbers, 2 is put at (2, 0), outside, and 3 at (1, 1), where 5 is; has_canonical_format says that they are sorted. Of square matrices they are right.
-# SparseCSRMatrix and SparseCSCMatrix of the same memory are right, and so are matrices of strides that are neither.
+# numbers, 2 is put at (2, 0), outside, and 3 at (1, 1), where 5 is; has_canonical_format says that they are sorted. Where all extents
+# are equal they are right. SparseCSRMatrix and SparseCSCMatrix of the same memory are right, and so are matrices of strides that are neither.
 # Seen with numpy 2.4.6, on CPython 3.11; number at row, column:
 #     row-major: 1 at 0, 0; 2 at 0, 1; 3 at 0, 2; 4 at 1, 0; 5 at 1, 1; 6 at 1, 2
 #     column-major: 1 at 0, 0; 4 at 1, 0; 2 at 2, 0; 5 at 0, 1; 3 at 1, 1; 6 at 2, 1

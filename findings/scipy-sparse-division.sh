@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SciPy 1.17.1: a sparse array of integers divided by a number is of floats in the formats CSR, CSC, COO, BSR and DIA. In LIL and DOK, in which arrays
-# are built, it keeps its type, and 1/2 is 0; DOK keeps the half in its dictionary, so that A[0, 0] is 0.5, and toarray(), sum() and every conversion
+# are built, it keeps its type, and 1/2 is 0; DOK keeps the half in its dictionary, so that A[0, 0] is 0.5, and toarray(), tocsr() and sum()
 # make 0 of it. Divided by 2.0, and times 0.5, all are right.
 # Seen with numpy 2.4.6, on CPython 3.11:
 #     csr: [[1, 2], [3, 0]] / 2 is float64 [[0.5, 1.0], [1.5, 0.0]], sum 3.0; * 0.5 is [[0.5, 1.0], [1.5, 0.0]]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # zarr 3.1.6: the filters Delta and FixedScaleOffset of zarr.codecs.numcodecs encode a chunk in the order of the memory that it was given in, and
-# decode it in rows. A column-major array written into one chunk comes back permuted, and so does every array if the filter comes after zarr's
-# own transpose codec; a big-endian array comes back with its bytes reversed. Without the filter all come back, and in zarr's format 2, with
+# decode it in rows. A column-major array written into one chunk comes back permuted, and so does a row-major one if the filter comes after
+# zarr's own transpose codec; a big-endian array comes back with its bytes reversed. Without the filter all come back, and in zarr's format 2, with
 # the same filters of numcodecs, they do, too.
 # Seen with numcodecs 0.16.6, numpy 2.4.6, on CPython 3.11, of [[0, 1, 2], [3, 4, 5]]:
 #     format 3, Delta: rows [[0, 1, 2], [3, 4, 5]], columns [[0, 3, 1], [4, 2, 5]], big-endian [[0, 16777216, 33554432], [50331648, 67108864, 83886080]]
