@@ -32,7 +32,8 @@ using detail::of_member;
 // What a thread does with an array of a problem.
 class CpuWork {
  public:
-  CpuWork(const GroupProblem& of, int threads) {
+  /// `many`: of more programs than caches hold.
+  CpuWork(const GroupProblem& of, int threads, bool many) {
     const PlanOptions options{.engine = Engine::cpu, .threads = threads};
     if (of.arithmetic != nullptr) {
       if (of.problem.view) {
@@ -44,7 +45,7 @@ class CpuWork {
     }
     in_place_ = of.in_place();
     detail::Decision decision = detail::decide(of.problem, options);
-    move_ = cpu::small_move(decision.plan);
+    if (many) move_ = cpu::small_move(decision.plan);
     if (!move_) runs_.emplace<cpu::Executor>(decision.plan);
   }
 
@@ -89,6 +90,7 @@ struct CpuState final : Group::State {
   std::vector<std::size_t> large;               // parts, one after another
   std::vector<SmallPart> small;                 // the heaviest first
   std::vector<CpuBatch> batches;
+  static constexpr std::size_t kManyProblems = 16;
   int team = 1;                    // of threads that move these
   std::uint64_t thread_bytes = 0;  // of workspace, of each of them
 
@@ -107,7 +109,9 @@ struct CpuState final : Group::State {
       std::optional<CpuWork>& work = (is_large(part, all) ? by_team : by_one)[part.problem];
       if (work) continue;
       const bool by_all = is_large(part, all);
-      of_member(part.member, [&] { work.emplace(problems[part.problem], by_all ? threads : 1); });
+      of_member(part.member, [&] {
+        work.emplace(problems[part.problem], by_all ? threads : 1, problems.size() > kManyProblems);
+      });
       if (!by_all) thread_bytes = std::max(thread_bytes, work->workspace_bytes());
     }
     std::erase_if(small, [&](const SmallPart& part) { return part.work.moved_bytes == 0; });

@@ -133,22 +133,10 @@ struct WithTraffic {
   }
 };
 
-// Where so many columns begin. They are found once for all rows: a stored byte may alias a table of places.
-template <std::size_t kColumns>
-struct ColumnPlaces {
-  std::byte* at[kColumns];
-
-  HWY_INLINE ColumnPlaces(std::byte* to, const std::int64_t* columns) {
-    FARO_UNROLL_REGISTERS
-    for (std::size_t i = 0; i < kColumns; ++i) at[i] = to + columns[i];
-  }
-};
-
-// As TransposeSquare, of a smaller side too: rows of 16, 8 or 4 bytes, to `row_bytes` past the columns'
-// begins.
+// As TransposeSquare, of a smaller side too: rows of 16, 8 or 4 bytes.
 template <typename Lane, std::size_t kSide>
-HWY_INLINE void TransposeRunSquare(const std::byte* from, const std::int64_t* rows,
-                                   const ColumnPlaces<kSide>& to, std::uint64_t row_bytes) {
+HWY_INLINE void TransposeRunSquare(const std::byte* from, const std::int64_t* rows, std::byte* to,
+                                   const std::int64_t* columns) {
   const hn::FixedTag<Lane, kSide> d;
   const hn::FixedTag<std::uint8_t, kSide * sizeof(Lane)> bytes;
   hn::Vec<decltype(d)> lines[kSide];
@@ -159,32 +147,25 @@ HWY_INLINE void TransposeRunSquare(const std::byte* from, const std::int64_t* ro
   TransposeRegisters(d, lines);
   FARO_UNROLL_REGISTERS
   for (std::size_t i = 0; i < kSide; ++i) {
-    hn::StoreU(hn::BitCast(bytes, lines[i]), bytes, reinterpret_cast<std::uint8_t*>(to.at[i] + row_bytes));
+    hn::StoreU(hn::BitCast(bytes, lines[i]), bytes, reinterpret_cast<std::uint8_t*>(to + columns[i]));
   }
 }
 
 constexpr std::size_t kManyRows = 16;
-// Calls turn(column)(row) for rectangles that cover rows x columns, from row `first` on, which may be below
-// 0; those at the ends overlap those beside them. Each is of about kLines lines. Row by row, or column by
-// column in strips whose lines the first-level cache holds. Requires: a rectangle's rows and columns.
+// Calls turn(row, column) for rectangles that cover rows x columns, from row `first` on; those at the far
+// ends overlap those before them. Each is of about kLines lines. Row by row, or column by column in strips
+// whose lines the first-level cache holds. Requires: a rectangle's rows and columns.
 template <std::size_t kRows, std::size_t kColumns, std::size_t kLines, class Between, typename Turn>
 HWY_INLINE void CoverRuns(std::uint64_t rows, std::uint64_t columns, Between& between, const Turn& turn,
-                          std::int64_t first = 0) {
-  constexpr std::int64_t kStrip = !Between::kByColumns ? kRows : kRows < kManyRows ? 64 : 256;
-  constexpr auto kStep = static_cast<std::int64_t>(kRows);
-  static_assert(kStrip % kStep == 0);
-  const auto all = static_cast<std::int64_t>(rows);
-  for (std::int64_t strip = first; strip < all; strip += kStrip) {
-    const std::int64_t end = std::min(all, strip + kStrip);
+                          std::uint64_t first = 0) {
+  constexpr std::uint64_t kStrip = !Between::kByColumns ? kRows : kRows < kManyRows ? 64 : 256;
+  static_assert(kStrip % kRows == 0);
+  for (std::uint64_t strip = first; strip < rows; strip += kStrip) {
+    const std::uint64_t end = std::min(rows, strip + kStrip);
     for (std::uint64_t c = 0; c < columns; c += kColumns) {
-      const auto turn_rows = turn(c + kColumns <= columns ? c : columns - kColumns);
-      std::int64_t r = strip < 0 ? strip + kStep : strip;
-      for (; r + kStep <= end; r += kStep) {
-        turn_rows(static_cast<std::uint64_t>(r));
-        between.Pass(kLines);
-      }
-      for (int at_end = strip < 0 ? 0 : 1; at_end < (r < end ? 2 : 1); ++at_end) {
-        turn_rows(at_end == 0 ? 0 : static_cast<std::uint64_t>(all - kStep));
+      const std::uint64_t column = c + kColumns <= columns ? c : columns - kColumns;
+      for (std::uint64_t r = strip; r < end; r += kRows) {
+        turn(r + kRows <= rows ? r : rows - kRows, column);
         between.Pass(kLines);
       }
     }
@@ -195,30 +176,26 @@ HWY_INLINE void CoverRuns(std::uint64_t rows, std::uint64_t columns, Between& be
 // two at a time where columns are whole lines.
 template <std::size_t kElement, std::size_t kRows, std::size_t kColumns, class Between, typename Turn>
 HWY_INLINE void CoverRunsInPieces(std::uint64_t rows, std::uint64_t columns, Between& between,
-                                  const Turn& turn, std::int64_t first = 0) {
+                                  const Turn& turn) {
   static_assert(kManyRows % kRows == 0);
   constexpr std::size_t kManyColumns = kLineBytes / kElement;
+  std::uint64_t done = 0;
   if (!Between::kByColumns && columns % kManyColumns == 0) {
-    const std::uint64_t done = rows / kManyRows * kManyRows;
-    const auto many = [&](std::uint64_t column) {
-      return [&turn, column](std::uint64_t row) {
-        for (std::size_t r = 0; r < kManyRows; r += kRows)
-          for (std::size_t c = 0; c < kManyColumns; c += kColumns) turn(column + c)(row + r);
-      };
+    done = rows / kManyRows * kManyRows;
+    const auto many = [&](std::uint64_t row, std::uint64_t column) {
+      for (std::size_t r = 0; r < kManyRows; r += kRows)
+        for (std::size_t c = 0; c < kManyColumns; c += kColumns) turn(row + r, column + c);
     };
     CoverRuns<kManyRows, kManyColumns, kManyRows>(done, columns, between, many);
-    first = static_cast<std::int64_t>(done);
   }
-  CoverRuns<kRows, kColumns, kRows * kColumns * kElement / kLineBytes>(rows, columns, between, turn, first);
+  CoverRuns<kRows, kColumns, kRows * kColumns * kElement / kLineBytes>(rows, columns, between, turn, done);
 }
 
 template <typename Lane, std::size_t kSide, class Between>
 void TransposeRunSquares(const PlaneRows& from, const PlaneColumns& to, Between& between) {
-  CoverRuns<kSide, kSide, 1>(from.count, to.count, between, [&](std::uint64_t column) {
-    return [rows = from.rows, data = from.data + column * sizeof(Lane),
-            places = ColumnPlaces<kSide>(to.data, to.columns + column)](std::uint64_t row) {
-      TransposeRunSquare<Lane, kSide>(data, rows + row, places, row * sizeof(Lane));
-    };
+  CoverRuns<kSide, kSide, 1>(from.count, to.count, between, [&](std::uint64_t row, std::uint64_t column) {
+    TransposeRunSquare<Lane, kSide>(from.data + column * sizeof(Lane), from.rows + row,
+                                    to.data + row * sizeof(Lane), to.columns + column);
   });
 }
 
@@ -238,13 +215,9 @@ void TransposeRunLanes(const PlaneRows& from, const PlaneColumns& to, Between& b
 #if HWY_TARGET <= HWY_AVX2
 // --- registers of several blocks of 16 bytes
 
-// So many where stores are whole lines of a stage, and of small elements, which take more instructions; two
-// where they are lines of the output, for a store that is cut by a line's end costs as much as two.
 #if HWY_TARGET <= HWY_AVX3
-template <std::size_t kElement, class Between>
-constexpr std::size_t kBlocks = Between::kByColumns&& kElement >= 4 ? 2 : 4;
+constexpr std::size_t kBlocks = 4;
 #else
-template <std::size_t kElement, class Between>
 constexpr std::size_t kBlocks = 2;
 #endif
 
@@ -256,19 +229,20 @@ HWY_INLINE hn::Vec<D> LoadBlocks(D d, const std::byte* from, const std::int64_t*
     return hn::LoadU(hn::FixedTag<hn::TFromD<D>, 16 / sizeof(hn::TFromD<D>)>(),
                      reinterpret_cast<const hn::TFromD<D>*>(from + rows[b * apart]));
   };
-  if constexpr (hn::MaxLanes(d) * sizeof(hn::TFromD<D>) == 64) {
-    return hn::Combine(d, hn::Combine(half, block(3), block(2)), hn::Combine(half, block(1), block(0)));
-  } else {
-    return hn::Combine(d, block(1), block(0));
-  }
+#if HWY_TARGET <= HWY_AVX3
+  return hn::Combine(d, hn::Combine(half, block(3), block(2)), hn::Combine(half, block(1), block(0)));
+#else
+  static_cast<void>(half);
+  return hn::Combine(d, block(1), block(0));
+#endif
 }
 
 // 16 bytes of a row in each block, those of rows kSide apart in one register: what is transposed within
 // blocks is whole registers of the columns. Elements of 16 bytes need no transposing. kGroups such side by
-// side, whose rows are found once.
-template <typename Lane, std::size_t kSide, std::size_t kGroups, std::size_t kBlocks>
-HWY_INLINE void TransposeBlocks(const std::byte* from, const std::int64_t* rows,
-                                const ColumnPlaces<kGroups * kSide>& to, std::uint64_t row_bytes) {
+// side, whose rows are found once: a stored byte may alias what says where they are.
+template <typename Lane, std::size_t kSide, std::size_t kGroups>
+HWY_INLINE void TransposeBlocks(const std::byte* from, const std::int64_t* rows, std::byte* to,
+                                const std::int64_t* columns) {
   const hn::FixedTag<Lane, kBlocks * 16 / sizeof(Lane)> d;
   std::int64_t row[kGroups == 1 ? 1 : kBlocks * kSide];
   if constexpr (kGroups > 1) {
@@ -284,52 +258,40 @@ HWY_INLINE void TransposeBlocks(const std::byte* from, const std::int64_t* rows,
     if constexpr (kSide > 1) TransposeRegisters(d, lines);
     FARO_UNROLL_REGISTERS
     for (std::size_t i = 0; i < kSide; ++i) {
-      hn::StoreU(lines[i], d, reinterpret_cast<Lane*>(to.at[g * kSide + i] + row_bytes));
+      hn::StoreU(lines[i], d, reinterpret_cast<Lane*>(to + columns[g * kSide + i]));
     }
   }
 }
 
-// Rows by columns of `kElement` bytes each, from row `first` on.
+// Rows by columns of `kElement` bytes each.
 template <typename Lane, std::size_t kElement, std::size_t kGroups, class Between>
-HWY_INLINE void TransposeRunGroups(const PlaneRows& from, const PlaneColumns& to, Between& between,
-                                   std::int64_t first) {
+HWY_INLINE void TransposeRunGroups(const PlaneRows& from, const PlaneColumns& to, Between& between) {
   constexpr std::size_t kSide = 16 / kElement;
-  constexpr std::size_t kRows = kBlocks<kElement, Between> * kSide;
+  constexpr std::size_t kRows = kBlocks * kSide;
   constexpr std::size_t kColumns = kGroups * kSide;
   constexpr std::size_t kLines = kRows * kColumns * kElement / kLineBytes;
   constexpr std::size_t kFewLines = 4;
-  const auto turn = [&](std::uint64_t column) {
-    return [rows = from.rows, data = from.data + column * kElement,
-            places = ColumnPlaces<kColumns>(to.data, to.columns + column)](std::uint64_t row) {
-      TransposeBlocks<Lane, kSide, kGroups, kBlocks<kElement, Between> >(data, rows + row, places,
-                                                                         row * kElement);
-    };
+  const auto turn = [&](std::uint64_t row, std::uint64_t column) {
+    TransposeBlocks<Lane, kSide, kGroups>(from.data + column * kElement, from.rows + row,
+                                          to.data + row * kElement, to.columns + column);
   };
   if constexpr (kLines <= kFewLines && kRows <= kManyRows) {
-    CoverRunsInPieces<kElement, kRows, kColumns>(from.count, to.count, between, turn, first);
+    CoverRunsInPieces<kElement, kRows, kColumns>(from.count, to.count, between, turn);
   } else {
-    CoverRuns<kRows, kColumns, kLines>(from.count, to.count, between, turn, first);
+    CoverRuns<kRows, kColumns, kLines>(from.count, to.count, between, turn);
   }
 }
 
-// A line of each row at a time where there is one, of wide elements, or half of one.
+// A line of each row at a time where there is one, of wide elements.
 template <typename Lane, std::size_t kElement, class Between>
-HWY_INLINE void TransposeRunBlocks(const PlaneRows& from, const PlaneColumns& to, Between& between,
-                                   bool begin_alike) {
-  // The second rows of registers begin where the columns' stores are not cut, if they all are so at once and
-  // are many enough for one more.
-  constexpr std::size_t kRegister = kBlocks<kElement, Between> * 16;
-  constexpr std::uint64_t kMany = 8;
-  const auto begin = reinterpret_cast<std::uintptr_t>(to.data + to.columns[0]);
-  const bool is_cut = begin_alike && begin % kElement == 0 && from.count * kElement >= kMany * kRegister;
-  const std::int64_t first = is_cut ? -static_cast<std::int64_t>(begin % kRegister / kElement) : 0;
+HWY_INLINE void TransposeRunBlocks(const PlaneRows& from, const PlaneColumns& to, Between& between) {
   constexpr std::size_t kWideElement = 8;
-  constexpr std::size_t kGroups = (HWY_TARGET <= HWY_AVX3 && Between::kByColumns ? 2 : 4);
-  if constexpr (kElement >= kWideElement) {
-    if (to.count * kElement >= kGroups * 16)
-      return TransposeRunGroups<Lane, kElement, kGroups>(from, to, between, first);
+  constexpr std::size_t kGroups = kLineBytes / 16;
+  if constexpr (kElement >= kWideElement && !(kBlocks == 4 && Between::kByColumns)) {
+    if (to.count * kElement >= kLineBytes)
+      return TransposeRunGroups<Lane, kElement, kGroups>(from, to, between);
   }
-  TransposeRunGroups<Lane, kElement, 1>(from, to, between, first);
+  TransposeRunGroups<Lane, kElement, 1>(from, to, between);
 }
 
 #if HWY_TARGET <= HWY_AVX3
@@ -398,12 +360,11 @@ HWY_INLINE void TransposeLines(const std::byte* from, const std::int64_t* rows, 
 template <std::size_t kElement, class Between>
 HWY_INLINE void TransposeRunLines(const PlaneRows& from, const PlaneColumns& to, Between& between) {
   constexpr std::size_t kSide = kLineBytes / kElement;
-  CoverRunsInPieces<kElement, kSide, kSide>(from.count, to.count, between, [&](std::uint64_t column) {
-    return [&from, &to, column](std::uint64_t row) {
-      TransposeLines<kElement>(from.data + column * kElement, from.rows + row, to.data + row * kElement,
-                               to.columns + column);
-    };
-  });
+  CoverRunsInPieces<kElement, kSide, kSide>(
+      from.count, to.count, between, [&](std::uint64_t row, std::uint64_t column) {
+        TransposeLines<kElement>(from.data + column * kElement, from.rows + row, to.data + row * kElement,
+                                 to.columns + column);
+      });
 }
 #endif
 #endif
@@ -423,7 +384,7 @@ HWY_INLINE bool Follow(const std::int64_t* places, std::uint64_t count, std::uin
 template <typename Lane>
 std::uint64_t TransposeShortRows(const PlaneRows& from, const PlaneColumns& to) {
   constexpr std::size_t kSide = 16 / sizeof(Lane);
-  constexpr std::size_t kRows = kBlocks<sizeof(Lane), NoTraffic> * kSide;
+  constexpr std::size_t kRows = kBlocks * kSide;
   const std::uint64_t row_bytes = to.count * sizeof(Lane);
   const std::uint64_t beyond = (16 - row_bytes + row_bytes - 1) / row_bytes;  // rows that a load reaches into
   const hn::FixedTag<Lane, kRows> d;
@@ -454,28 +415,22 @@ std::uint64_t TransposeShortColumns(const PlaneRows& from, const PlaneColumns& t
   const std::uint64_t beyond = (16 - column_bytes + column_bytes - 1) / column_bytes;
   std::uint64_t column = 0;
   for (; column + kSide + beyond <= to.count; column += kSide) {
-    TransposeRunSquare<Lane, kSide>(from.data + column * sizeof(Lane), rows,
-                                    ColumnPlaces<kSide>(to.data, to.columns + column), 0);
+    TransposeRunSquare<Lane, kSide>(from.data + column * sizeof(Lane), rows, to.data, to.columns + column);
   }
   return column;
 }
 
-// Which sides of a plane are short and follow one another, and whether its columns begin equally far past a
-// line: the same for all planes of a nest.
+// Which sides of a plane are short and follow one another, the same for all planes of a nest.
 struct ShortRuns {
   bool rows = false;
   bool columns = false;
-  bool begin_alike = false;
 };
 HWY_INLINE ShortRuns ShortRunsOf(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to) {
   constexpr std::uint64_t kBlockBytes = 16;
-  std::int64_t apart = 0;
-  for (std::uint64_t i = 1; i < to.count; ++i) apart |= to.columns[i] - to.columns[0];
   const std::uint64_t row = to.count * element_bytes;
   const std::uint64_t column = from.count * element_bytes;
   return {.rows = HWY_TARGET <= HWY_AVX2 && row < kBlockBytes && Follow(from.rows, from.count, row),
-          .columns = column < kBlockBytes && Follow(to.columns, to.count, column),
-          .begin_alike = static_cast<std::uint64_t>(apart) % kLineBytes == 0};
+          .columns = column < kBlockBytes && Follow(to.columns, to.count, column)};
 }
 
 // The short rows and columns of a plane that need no small squares; true where there are any.
@@ -504,18 +459,17 @@ template <typename Lane, std::size_t kElement, class Between>
 HWY_INLINE void TransposeRunsOf(const PlaneRows& from, const PlaneColumns& to, Between& between,
                                 const ShortRuns& are_short) {
 #if HWY_TARGET <= HWY_AVX3
-  // What is written as columns have it, anywhere in lines, is smaller: lines of the input that are cut cost
-  // less than stores that are.
-  if constexpr (kElement >= 4 && !Between::kByColumns) {
+  // Wide elements are written as columns have them: lines of the input that are cut cost less than stores
+  // that are.
+  if constexpr (kElement == 4 || (kElement > 4 && !Between::kByColumns)) {
     constexpr std::size_t kSide = kLineBytes / kElement;
     if (from.count >= kSide && to.count >= kSide) return TransposeRunLines<kElement>(from, to, between);
   }
 #endif
 #if HWY_TARGET <= HWY_AVX2
   constexpr std::size_t kColumns = 16 / kElement;
-  if (from.count >= kBlocks<kElement, Between> * kColumns && to.count >= kColumns)
-    return TransposeRunBlocks<Lane, kElement>(from, to, between,
-                                              Between::kByColumns && are_short.begin_alike);
+  if (from.count >= kBlocks * kColumns && to.count >= kColumns)
+    return TransposeRunBlocks<Lane, kElement>(from, to, between);
 #endif
   if constexpr (kElement == sizeof(Lane)) {
     if (TransposeShortRuns<Lane>(from, to, between, are_short)) return;
