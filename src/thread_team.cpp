@@ -10,6 +10,7 @@
 #include <new>
 
 #include "faro/threads.hpp"
+#include "piece_times.hpp"
 
 namespace faro::detail {
 namespace {
@@ -219,13 +220,12 @@ class Team {
     const std::int64_t begin = microseconds_now();
     const bool crowded = crowding.is_crowded(begin);
     std::uint64_t ahead = 0;
-    std::int64_t own_pieces = 0;
-    std::int64_t least = 0;  // of a piece: what it takes undisturbed
-    for (std::int64_t at = begin;; ++own_pieces) {
-      if (!crowded || lent_ || is_long(own_pieces, least)) wake_some();
+    PieceTimes own;
+    for (std::int64_t at = begin;;) {
+      if (!crowded || lent_ || is_long(own)) wake_some();
       if (!job_.take(0, ahead)) break;
       const std::int64_t now = microseconds_now();
-      least = own_pieces == 0 ? now - at : std::min(least, now - at);
+      own.add(now - at);
       at = now;
     }
     // Who has not come is not waited for.
@@ -235,14 +235,14 @@ class Team {
     if (lent_) pool().take_back(helpers_);
     if (crowded) return;
     const std::int64_t end = microseconds_now();
-    crowding.judge(end, least * static_cast<std::int64_t>(job_.pieces()), end - begin);
+    crowding.judge(end, own.all_us(job_.pieces()), end - begin);
   }
 
  private:
   // Long enough that a turn of others in it does not matter.
-  bool is_long(std::int64_t own_pieces, std::int64_t least) const {
+  bool is_long(const PieceTimes& own) const {
     constexpr std::int64_t kLongUs = 16'000;
-    return own_pieces > 0 && least * static_cast<std::int64_t>(job_.pieces()) > kLongUs;
+    return own.shortest_us() * static_cast<std::int64_t>(job_.pieces()) > kLongUs;
   }
 
   // Each takes some microseconds to wake, in which the first ones work already.

@@ -14,6 +14,7 @@
 #include "api/group_state.hpp"
 #include "api/planning.hpp"
 #include "engines/cpu.hpp"
+#include "engines/cpu/small_move.hpp"
 #include "engines/cpu/team.hpp"
 #include "faro/error.hpp"
 #include "plan/cpu/cpu_pass.hpp"
@@ -31,7 +32,8 @@ using detail::of_member;
 // What a thread does with an array of a problem.
 class CpuWork {
  public:
-  CpuWork(const GroupProblem& of, int threads) {
+  /// `many`: of more programs than caches hold.
+  CpuWork(const GroupProblem& of, int threads, bool many) {
     const PlanOptions options{.engine = Engine::cpu, .threads = threads};
     if (of.arithmetic != nullptr) {
       if (of.problem.view) {
@@ -43,7 +45,8 @@ class CpuWork {
     }
     in_place_ = of.in_place();
     detail::Decision decision = detail::decide(of.problem, options);
-    runs_.emplace<cpu::Executor>(decision.plan);
+    if (many) move_ = cpu::small_move(decision.plan);
+    if (!move_) runs_.emplace<cpu::Executor>(decision.plan);
   }
 
   std::uint64_t workspace_bytes() const {
@@ -51,7 +54,10 @@ class CpuWork {
     return executor == nullptr ? 0 : executor->workspace_bytes();
   }
 
+  const std::optional<cpu::SmallMove>& small_move() const { return move_; }
+
   void run(const std::byte* in, std::byte* out, std::byte* workspace) const {
+    if (move_) return move_->run(in, out);
     if (const auto* const arithmetic = std::get_if<ExecutableArithmetic>(&runs_))
       return detail::run_arithmetic(*arithmetic, in, out, {});
     const auto& executor = std::get<cpu::Executor>(runs_);
@@ -61,10 +67,18 @@ class CpuWork {
 
  private:
   std::variant<std::monostate, cpu::Executor, ExecutableArithmetic> runs_;
+  std::optional<cpu::SmallMove> move_;  // or this
   bool in_place_ = false;
 };
 
-// Arrays that one thread moves in a row.
+// A part that one thread moves, all that it takes in a row with others: thousands of programs would be read
+// from wherever they lie.
+struct SmallPart {
+  GroupWork work;
+  std::optional<cpu::SmallMove> move;  // instead of its program
+};
+
+// Parts that one thread moves in a row.
 struct CpuBatch {
   std::size_t begin = 0;  // of State::small
   std::size_t end = 0;
@@ -74,8 +88,9 @@ struct CpuState final : Group::State {
   std::vector<std::optional<CpuWork>> by_one;   // of problems, by one thread
   std::vector<std::optional<CpuWork>> by_team;  // or by all
   std::vector<std::size_t> large;               // parts, one after another
-  std::vector<std::size_t> small;               // the heaviest first
+  std::vector<SmallPart> small;                 // the heaviest first
   std::vector<CpuBatch> batches;
+  static constexpr std::size_t kManyProblems = 16;
   int team = 1;                    // of threads that move these
   std::uint64_t thread_bytes = 0;  // of workspace, of each of them
 
@@ -88,21 +103,23 @@ struct CpuState final : Group::State {
       if (!part.has_problem() || is_large(part, all)) {
         large.push_back(i);
       } else {
-        small.push_back(i);
+        small.push_back({.work = part, .move = {}});
       }
       if (!part.has_problem()) continue;
       std::optional<CpuWork>& work = (is_large(part, all) ? by_team : by_one)[part.problem];
       if (work) continue;
       const bool by_all = is_large(part, all);
-      of_member(part.member, [&] { work.emplace(problems[part.problem], by_all ? threads : 1); });
+      of_member(part.member, [&] {
+        work.emplace(problems[part.problem], by_all ? threads : 1, problems.size() > kManyProblems);
+      });
       if (!by_all) thread_bytes = std::max(thread_bytes, work->workspace_bytes());
     }
-    std::erase_if(small, [&](std::size_t i) { return parts[i].moved_bytes == 0; });
+    std::erase_if(small, [&](const SmallPart& part) { return part.work.moved_bytes == 0; });
     std::erase_if(large, [&](std::size_t i) { return parts[i].moved_bytes == 0; });
-    const auto heavier = [&](std::size_t a, std::size_t b) {
-      return parts[a].moved_bytes > parts[b].moved_bytes;
-    };
-    std::stable_sort(small.begin(), small.end(), heavier);
+    for (SmallPart& part : small) part.move = by_one[part.work.problem]->small_move();
+    std::stable_sort(small.begin(), small.end(), [](const SmallPart& a, const SmallPart& b) {
+      return a.work.moved_bytes > b.work.moved_bytes;
+    });
     make_batches(all);
   }
 
@@ -118,7 +135,7 @@ struct CpuState final : Group::State {
     constexpr std::uint64_t kBatches = 32;  // a thread
     constexpr std::uint64_t kLeastBatch = std::uint64_t{64} << 10;
     std::uint64_t small_bytes = 0;
-    for (const std::size_t i : small) small_bytes += parts[i].moved_bytes;
+    for (const SmallPart& part : small) small_bytes += part.work.moved_bytes;
     team = detail::useful_threads(std::max(1, threads), small_bytes / 2,
                                   detail::core_caches(cpu::target(threads)));
     const std::uint64_t wanted =
@@ -126,7 +143,7 @@ struct CpuState final : Group::State {
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < small.size(); ++i) {
       if (bytes == 0) batches.push_back({i, i});
-      bytes += parts[small[i]].moved_bytes;
+      bytes += small[i].work.moved_bytes;
       batches.back().end = i + 1;
       if (bytes >= wanted) bytes = 0;
     }
@@ -158,8 +175,12 @@ struct CpuState final : Group::State {
         if (thread_bytes > 0 && workspaces[rank] == nullptr)
           workspaces[rank] = std::make_unique_for_overwrite<std::byte[]>(thread_bytes);
         for (std::size_t i = batches[number].begin; i < batches[number].end; ++i) {
-          const GroupWork& part = parts[small[i]];
-          by_one[part.problem]->run(part.in(at), part.out(at), workspaces[rank].get());
+          const auto& [part, move] = small[i];
+          if (move) {
+            move->run(part.in(at), part.out(at));
+          } else {
+            by_one[part.problem]->run(part.in(at), part.out(at), workspaces[rank].get());
+          }
         }
       } catch (...) {
         const std::lock_guard lock(mutex);

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "drawn_group.hpp"
+#include "engines/cpu/small_move.hpp"
+#include "faro/faro.hpp"
 #include "faro/group.hpp"
 #include "number_oracle.hpp"
 #include "processor_time.hpp"
@@ -73,6 +75,32 @@ TEST(CpuGroup, MovesDrawnLists) {
     for (const MemberArrays& each : others) each.expect_moved();
     for (const MemberArrays& each : arrays) each.expect_untouched();
   }
+}
+
+TEST(CpuGroup, MovesSmallArraysByAsLittleAsSaysHow) {
+  std::size_t moved = 0;
+  std::size_t others = 0;
+  for (int round = 0; round < 40; ++round) {
+    SplitMix64 random{static_cast<std::uint64_t>(1000 + round)};
+    SCOPED_TRACE("seed " + std::to_string(1000 + round));
+    for (MemberArrays& each : draw_arrays(random, 20, below(random, 2) == 0 ? 200 : 20000)) {
+      const Plan plan = plan_only(each.problem, {.engine = Engine::cpu, .threads = 1});
+      const auto move = cpu::small_move(plan);
+      ++(move ? moved : others);
+      if (!move) continue;
+      move->run(static_cast<const std::byte*>(each.in()), static_cast<std::byte*>(each.out()));
+      each.expect_moved();
+    }
+  }
+  EXPECT_GT(moved, 50U);
+  EXPECT_GT(others, 100U);  // maps of bits, rows backwards, in place
+  // Tables of places have room for so many, and strides for 31 bits.
+  cpu::SmallMove full(4);
+  EXPECT_TRUE(full.add(cpu::SmallMove::Kind::rows, 16, 64, 4));
+  EXPECT_TRUE(full.add(cpu::SmallMove::Kind::rows, 16, 4096, 64));
+  EXPECT_FALSE(full.add(cpu::SmallMove::Kind::rows, 2, 1 << 20, 1024));
+  EXPECT_FALSE(full.add(cpu::SmallMove::Kind::nest, 2, std::int64_t{1} << 31, 8));
+  EXPECT_TRUE(full.add(cpu::SmallMove::Kind::nest, 1, std::int64_t{1} << 40, 8));
 }
 
 TEST(CpuGroup, MovesLargeArraysByAllThreadsBesideSmallOnes) {

@@ -49,6 +49,22 @@ TEST(CpuStridedEngine, EveryOrderOfEverySmallShape) {
   EXPECT_GE(shapes, kInstrumented ? 2000 : 15'000);
 }
 
+// Columns that all begin equally far past a line, and as many bytes as move the first rows by themselves.
+TEST(CpuStridedEngine, PlanesWhoseColumnsBeginBetweenLines) {
+  for (const std::uint64_t width : {1, 2, 4, 8, 16}) {
+    for (const std::uint64_t column_bytes : {192, 256, 320, 576, 2112}) {
+      for (const std::uint64_t columns : {2, 4, 7, 17}) {
+        for (std::uint64_t offset = 0; offset * width < 64; offset += width == 1 ? 3 : 1) {
+          Strided view = view_of({column_bytes / width, columns}, {1, 0});
+          view.out_offset = offset;
+          expect_moved(view, {.width = width, .stores = Stores::as_sized});
+          if (::testing::Test::HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
 // Random views of all kinds. The sweep reaches every way of moving a box.
 TEST(CpuStridedEngine, RandomViews) {
   std::mt19937_64 random(191);

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "piece_times.hpp"
 #include "thread_team.hpp"
 
 namespace faro::testing {
@@ -112,6 +113,22 @@ TEST(CpuThreadTeam, WorkMayShareOutWorkAndSeveralThreadsMayCall) {
   for (int i = 0; i < 4; ++i) callers.emplace_back(call);
   for (std::thread& each : callers) each.join();
   EXPECT_EQ(sum, 4U * 50 * 8 * 100);
+}
+
+TEST(CpuThreadTeam, PiecesTellWhatAWorkTakesUndisturbed) {
+  detail::PieceTimes none;
+  EXPECT_EQ(none.all_us(7), 0);
+  // The last of 31 is a quarter of one, and one was taken off its processor for 5 ms.
+  detail::PieceTimes times;
+  for (int piece = 0; piece < 15; ++piece) times.add(piece == 6 ? 5000 : 16);
+  times.add(4);
+  EXPECT_EQ(times.shortest_us(), 4);
+  EXPECT_EQ(times.all_us(31), (14 * 16 + 64 + 4) * 31 / 16);
+  EXPECT_GT(times.all_us(31), 31 * 16);
+  // Pieces of less than the clock tells.
+  detail::PieceTimes quick;
+  for (int piece = 0; piece < 10; ++piece) quick.add(piece % 2);
+  EXPECT_EQ(quick.all_us(100), 50);
 }
 
 TEST(CpuThreadTeam, AWhileGoesWithoutHelpersWhereTheyCostMoreThanTheyBring) {
