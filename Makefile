@@ -60,7 +60,7 @@ demo:
 	@tools/demo.sh $(demo_tree)/faro
 
 # Kernels are compiled for one architecture where tests only compile them: for that of the GPUs that faro is measured on.
-cuda_of_tests = $$(tools/has_nvcc.sh && echo -DFARO_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90-real)
+cuda_of_tests = $$(tools/find_nvcc.sh >/dev/null && echo -DFARO_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90-real)
 
 # More tests at once than processors, since some wait for a disk, a terminal or the network; so threads that wait for their team sleep,
 # lest they take the processor that it needs.
@@ -107,7 +107,7 @@ bench-files:
 # FARO_ARM_WHEEL_GPUS=none.
 export FARO_WHEEL_GPUS ?= 80-real;86-real;89-real;90-real;100-real;120-real;90-virtual
 FARO_ARM_WHEEL_GPUS ?= $(FARO_WHEEL_GPUS)
-cuda_of_wheel = $(if $(filter none,$(1)),-DFARO_CUDA=OFF,$$(tools/has_nvcc.sh && echo '-DFARO_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=$(1)'))
+cuda_of_wheel = $(if $(filter none,$(1)),-DFARO_CUDA=OFF,$$(tools/find_nvcc.sh >/dev/null && echo '-DFARO_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=$(1)'))
 
 wheel:
 	@tools/install_dependencies.sh wheel
@@ -118,7 +118,7 @@ wheel:
 # The libraries of Debian and of CUDA for ARM are fetched to build-arm64.
 wheel-aarch64:
 	@tools/install_dependencies.sh wheel
-	@tools/arm_sysroot.sh $(if $(filter none,$(FARO_ARM_WHEEL_GPUS)),,$$(tools/has_nvcc.sh && echo cuda))
+	@tools/arm_sysroot.sh $(if $(filter none,$(FARO_ARM_WHEEL_GPUS)),,$$(tools/find_nvcc.sh >/dev/null && echo cuda))
 	@cmake --preset arm64 $(everything) -DFARO_BUILD_TESTS=OFF -DFARO_CHECKS=OFF $(call cuda_of_wheel,$(FARO_ARM_WHEEL_GPUS)) --log-level=WARNING >/dev/null
 	@cmake --build --preset arm64 --target faro_libraries
 	@tools/make_wheel.sh build-arm64 build-arm64/wheel
@@ -128,9 +128,10 @@ arm-test:
 	@tools/install_dependencies.sh arm
 	@tools/run_preset.sh arm64 all
 
-# Debian's packages, in build/deb-packages: KIND=source, binary (the default) or cuda.
+# Debian's packages, in build/deb-packages: KIND=source, binary (the default) or cuda, for the GPUs of FARO_WHEEL_GPUS.
 deb:
 	@tools/install_dependencies.sh deb
+	@$(if $(filter cuda,$(KIND)),tools/install_dependencies.sh wheel)
 	@tools/make_deb.sh build build/deb-packages $(KIND)
 
 # All that is given away, in build/release; tests are `make test`'s.

@@ -30,11 +30,8 @@ make_sysroot() {
 }
 
 make_toolkit() {
-  local nvcc=${CUDACXX:-} root version toolkit=build-arm64/cuda-toolkit
-  for each in "$(command -v nvcc || true)" "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" /usr/local/cuda/bin/nvcc build/cuda-toolkit/bin/nvcc; do
-    [[ -n $nvcc || ! -x $each ]] || nvcc=$each
-  done
-  [[ -n $nvcc ]] || { echo "no nvcc: tools/install_dependencies.sh wheel" >&2; exit 77; }
+  local nvcc root version toolkit=build-arm64/cuda-toolkit
+  nvcc=$(tools/find_nvcc.sh) || { echo "no nvcc: tools/install_dependencies.sh wheel" >&2; exit 77; }
   version=$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
   [[ -f $toolkit/of && $(<"$toolkit/of") == "$nvcc $version" ]] && return
   root=$(realpath "$(dirname "$(realpath "$nvcc")")/..")

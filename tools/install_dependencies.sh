@@ -122,7 +122,7 @@ fi
 
 wheels=${FARO_CUDA_WHEELS:-}
 [[ $wheels == 0 || -x $cuda_toolkit/bin/nvcc ]] && exit 0
-if [[ $wheels == 1 ]] || { ! tools/has_nvcc.sh && { [[ $kind == gpu || $kind == wheel ]] || has_gpu; }; }; then
+if [[ $wheels == 1 ]] || { ! tools/find_nvcc.sh >/dev/null && { [[ $kind == gpu || $kind == wheel ]] || has_gpu; }; }; then
   why_not=""
   install_cuda || echo "no CUDA compiler, so faro is built for the CPU alone: $why_not"
 fi

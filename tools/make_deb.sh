@@ -1,13 +1,18 @@
 #!/usr/bin/env bash
 # tools/make_deb.sh BUILD OUT [source|binary|cuda]   Debian's packages in OUT: the source (faro_….dsc, its tarballs), and of it faro, libfaro1,
-# libfaro-dev and python3-faro, checked by lintian. `source` stops at the source; `cuda` builds the CUDA engine, too, by the nvcc that
-# is here.
+# libfaro-dev and python3-faro, checked by lintian. `source` stops at the source; `cuda` builds the CUDA engine, too, for FARO_WHEEL_GPUS, by
+# the nvcc that is here: Debian 12's own is older than 12.0, so it is NVIDIA's, as PyPI has it.
 #
 # Of the commit, and of its time. nanobind, which Debian 12 lacks, is a second tarball of the source, as PyPI has it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p "$1" "$2"
 build=$(realpath "$1")
+if [[ ${3:-} == cuda ]]; then
+  CUDACXX=$(tools/find_nvcc.sh) || { echo "no nvcc: tools/install_dependencies.sh wheel" >&2; exit 1; }
+  CUDACXX=$(realpath -s "$CUDACXX")
+  export CUDACXX
+fi
 out=$(realpath "$2")
 kind=${3:-binary}
 work=$build/deb
