@@ -23,6 +23,7 @@ struct DispatchRows {
   using Vector = device::Packet<kBytes>;
   static constexpr std::uint32_t kThreads = 128;
   static constexpr int kMinBlocks = 8;
+  static constexpr bool kFollows = true;      // rows are on their way before their places are known
   static constexpr std::uint32_t kAhead = 8;        // places of a row that are looked up at a time
   static constexpr std::uint64_t kFilledRows = 32;  // that a block looks at, a thread each
   /// Asked for besides what is used, so that few blocks run on a multiprocessor: the fewer rows are written
@@ -64,6 +65,7 @@ struct DispatchRows {
     Vector vector = {};
     if (at.there)
       vector = reinterpret_cast<const Vector*>(in)[(at.first_row + at.row) * parts.vectors() + at.vector];
+    follow(block);
     auto* const to = reinterpret_cast<Vector*>(out);
     for (std::uint64_t key = 0; key < keys_per_row; key += kAhead) {
       if (key > 0) block.barrier();
@@ -80,6 +82,11 @@ struct DispatchRows {
   }
 
   template <typename Block>
+  static constexpr void follow(Block& block) {
+    if constexpr (requires { block.follow(); }) block.follow();
+  }
+
+  template <typename Block>
   constexpr std::uint64_t start_of(Block& block, std::uint64_t from, std::uint64_t key) const {
     if (from >= in_rows() || key >= keys_per_row) return kAbsentRow;
     const std::uint64_t item = from * keys_per_row + key;
@@ -90,6 +97,7 @@ struct DispatchRows {
 
   template <typename Block>
   constexpr void fill(Block& block, std::uint64_t first) const {
+    follow(block);
     const std::uint64_t end = first + kFilledRows < taken.count ? first + kFilledRows : taken.count;
     auto* const wanted = reinterpret_cast<std::uint64_t*>(block.shared());
     if (first + block.thread() < end) wanted[block.thread()] = taken.row(first + block.thread());
