@@ -32,7 +32,7 @@ struct FewCase {
   std::uint64_t offset = 0;     // of the output
   std::uint64_t behind = 37;    // places that no bucket reaches
   Emulation how = {};
-  bool few = true;
+  std::uint64_t launches = 1;
 
   std::string text() const {
     return std::to_string(rows) + " rows of " + std::to_string(row_bytes) + ", " +
@@ -43,6 +43,18 @@ struct FewCase {
 
 struct alignas(16) Aligned {
   std::byte bytes[16];
+};
+
+// A device that counts its launches.
+struct CountingDevice : HostDevice {
+  using HostDevice::HostDevice;
+  std::uint64_t launches = 0;
+
+  template <typename Kernel>
+  void run(const Kernel& kernel) {
+    ++launches;
+    HostDevice::run(kernel);
+  }
 };
 
 void expect_sent(const FewCase& of, const std::vector<std::int32_t>& keys) {
@@ -64,7 +76,7 @@ void expect_sent(const FewCase& of, const std::vector<std::int32_t>& keys) {
               {.row_bytes = of.row_bytes})
         .run(in, sent);
   }
-  HostDevice device(of.how);
+  CountingDevice device(of.how);
   RowFaults faults;
   const auto partition = cuda::route_partition(keys.size(), of.buckets);
   const cuda::RouteWork work{.keys = entries_of_values(keys, of.buckets),
@@ -73,7 +85,7 @@ void expect_sent(const FewCase& of, const std::vector<std::int32_t>& keys) {
                              .multiple = of.multiple,
                              .capacity = of.capacity.value_or(~std::uint64_t{0}),
                              .most_places = most};
-  EXPECT_EQ(cuda::routes_few(work), of.few);
+  EXPECT_EQ(cuda::routes_few(work), of.launches == 1);
   const int guards = HostDevice::guards_written();
   {
     auto workspace = device.buffer<std::uint64_t>(cuda::route_workspace_bytes(partition) / 8);
@@ -94,6 +106,7 @@ void expect_sent(const FewCase& of, const std::vector<std::int32_t>& keys) {
                           .counts = counts.data()},
                          {.row_bytes = of.row_bytes, .in = device_in.data(), .out = out},
                          reinterpret_cast<std::byte*>(workspace.data()));
+    EXPECT_EQ(device.launches, of.launches);
     EXPECT_EQ(places.download(), expected.places);
     EXPECT_EQ(offsets.download(), expected.offsets);
     EXPECT_EQ(counts.download(), expected.counts);
@@ -141,10 +154,24 @@ TEST(RouteFewKernel, SendsRows) {
   expect_sent({.rows = 0, .row_bytes = 48});
 }
 
-// More keys or buckets: by the launches that any number goes by.
+// More keys: a launch counts them first.
+TEST(RouteFewKernel, SendsRowsOfCountedKeys) {
+  for (const Order order : {Order::forward, Order::shuffled}) {
+    expect_sent({.rows = 2049, .multiple = 2, .row_bytes = 16, .how = {.order = order}, .launches = 2});
+    expect_sent({.rows = 1500, .keys_per_row = 8, .buckets = 256, .multiple = 4, .row_bytes = 48,
+                 .how = {.order = order}, .launches = 2});
+  }
+  expect_sent({.rows = 4097, .keys_per_row = 1, .buckets = 1024, .capacity = 3, .launches = 2});
+  expect_sent({.rows = 1025, .keys_per_row = 4, .buckets = 9, .capacity = 400, .absent = 0.5, .row_bytes = 7,
+               .launches = 2});
+  expect_sent({.rows = 700, .keys_per_row = 9, .buckets = 64, .row_bytes = 1024, .offset = 4, .launches = 2});
+  expect_sent({.rows = 5000, .keys_per_row = 1, .buckets = 1, .row_bytes = 20, .launches = 2});
+}
+
+// By the launches that any number goes by: more buckets, and blocks that would have too many keys of their own.
 TEST(RouteFewKernel, LeavesManyKeysToOthers) {
-  expect_sent({.rows = 2049, .multiple = 2, .row_bytes = 16, .few = false});
-  expect_sent({.rows = 40, .buckets = 1025, .row_bytes = 16, .few = false});
+  expect_sent({.rows = 40, .buckets = 1025, .row_bytes = 16, .launches = 4});
+  expect_sent({.rows = 20, .keys_per_row = 300, .row_bytes = 16, .launches = 4});
 }
 
 TEST(RouteFewKernel, NotesKeysThatAreNoBuckets) {
