@@ -23,7 +23,7 @@ struct DispatchRows {
   using Vector = device::Packet<kBytes>;
   static constexpr std::uint32_t kThreads = 128;
   static constexpr int kMinBlocks = 8;
-  static constexpr bool kFollows = true;      // rows are on their way before their places are known
+  static constexpr bool kFollows = true;            // rows are on their way before their places are known
   static constexpr std::uint32_t kAhead = 8;        // places of a row that are looked up at a time
   static constexpr std::uint64_t kFilledRows = 32;  // that a block looks at, a thread each
   /// Asked for besides what is used, so that few blocks run on a multiprocessor: the fewer rows are written

@@ -117,8 +117,7 @@ class Emulated {
           constexpr int unit = 1 << decltype(kind)::value;
           const auto& p = kernels::group_params<kernels::AxesWholeParams>(params_, of);
           run_phases(
-              kernels::kWholeThreads,
-              [&](auto t) { kernels::load_axes_whole<unit>(memory, p, of.block, t); },
+              kernels::kWholeThreads, [&](auto t) { kernels::load_axes_whole<unit>(memory, p, of.block, t); },
               [&](auto t) { kernels::store_axes_whole<unit>(memory, p, of.block, t); });
         });
       case GroupFamily::Kind::tiles:
@@ -305,7 +304,8 @@ TEST(GroupKernel, MovesBatchesOfSmallArrays) {
     List list;
     for (int i = 0; i < 4; ++i) {
       const Problem problem{
-          .permutation = Axes({1 + below(random, 40), 3 + below(random, 30), 3 + below(random, 30)}, {0, 2, 1}),
+          .permutation =
+              Axes({1 + below(random, 40), 3 + below(random, 30), 3 + below(random, 30)}, {0, 2, 1}),
           .element_bytes = std::uint64_t{1} << below(random, 5)};
       arrays.emplace_back(problem, random,
                           below(random, 3) == 0 ? alignment_of(problem) : detail::kGroupAlignment);

@@ -158,17 +158,28 @@ TEST(RouteFewKernel, SendsRows) {
 TEST(RouteFewKernel, SendsRowsOfCountedKeys) {
   for (const Order order : {Order::forward, Order::shuffled}) {
     expect_sent({.rows = 2049, .multiple = 2, .row_bytes = 16, .how = {.order = order}, .launches = 2});
-    expect_sent({.rows = 1500, .keys_per_row = 8, .buckets = 256, .multiple = 4, .row_bytes = 48,
-                 .how = {.order = order}, .launches = 2});
+    expect_sent({.rows = 1500,
+                 .keys_per_row = 8,
+                 .buckets = 256,
+                 .multiple = 4,
+                 .row_bytes = 48,
+                 .how = {.order = order},
+                 .launches = 2});
   }
   expect_sent({.rows = 4097, .keys_per_row = 1, .buckets = 1024, .capacity = 3, .launches = 2});
-  expect_sent({.rows = 1025, .keys_per_row = 4, .buckets = 9, .capacity = 400, .absent = 0.5, .row_bytes = 7,
+  expect_sent({.rows = 1025,
+               .keys_per_row = 4,
+               .buckets = 9,
+               .capacity = 400,
+               .absent = 0.5,
+               .row_bytes = 7,
                .launches = 2});
   expect_sent({.rows = 700, .keys_per_row = 9, .buckets = 64, .row_bytes = 1024, .offset = 4, .launches = 2});
   expect_sent({.rows = 5000, .keys_per_row = 1, .buckets = 1, .row_bytes = 20, .launches = 2});
 }
 
-// By the launches that any number goes by: more buckets, and blocks that would have too many keys of their own.
+// By the launches that any number goes by: more buckets, and blocks that would have too many keys of their
+// own.
 TEST(RouteFewKernel, LeavesManyKeysToOthers) {
   expect_sent({.rows = 40, .buckets = 1025, .row_bytes = 16, .launches = 4});
   expect_sent({.rows = 20, .keys_per_row = 300, .row_bytes = 16, .launches = 4});

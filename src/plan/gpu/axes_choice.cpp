@@ -115,8 +115,7 @@ std::optional<AxesLines::Variant> lines_variant(const layout::AxisMap& map, bool
   const auto choice = make_lines(options, as, [&](const kernels::AxesLinesOptions& by) {
     return kernels::make_axes_lines(map.axes, static_cast<int>(map.unit), by);
   });
-  if (!choice || (as.grouped && !as.lines_only && !group_tiles_suit(*choice, map.axes)))
-    return std::nullopt;
+  if (!choice || (as.grouped && !as.lines_only && !group_tiles_suit(*choice, map.axes))) return std::nullopt;
   return as_variant(*choice, options, map.unit, anywhere);
 }
 

@@ -1,5 +1,5 @@
-// Batches of small arrays in groups: the kernels of axes_whole.hpp as one, for blocks that look up which array
-// they are of.
+// Batches of small arrays in groups: the kernels of axes_whole.hpp as one, for blocks that look up which
+// array they are of.
 #include <cstddef>
 #include <cstdint>
 

@@ -8,8 +8,8 @@
 // each block finds out all of it for itself, while the vectors that it has to send are on their way; a block
 // has vectors of rows side by side, so rarely more than two or three rows.
 //
-// Of more keys a launch before has counted each chunk's (CountDigits): a block sums those counts up, and looks
-// at keys from its own chunk's begin on only.
+// Of more keys a launch before has counted each chunk's (CountDigits): a block sums those counts up, and
+// looks at keys from its own chunk's begin on only.
 //
 //     rows of 4 vectors, 3 blocks     block   0 0 0 0 | 0 1 1 1 | 1 1 2 2 | 2 2 2 .
 //                                     lists   by 0      by 0      by 1      by 2       whose first vector a block has
@@ -282,7 +282,8 @@ struct RouteFew {
   template <Block B>
   constexpr void list(B& block, const Shared& shared, const Own& own) const {
     const std::uint32_t first_row = own.row * vectors.divisor() == own.first ? own.row : own.row + 1;
-    for (std::uint32_t item = first_row * keys_per_row + block.thread(); item < own.end_key; item += kThreads) {
+    for (std::uint32_t item = first_row * keys_per_row + block.thread(); item < own.end_key;
+         item += kThreads) {
       const std::uint32_t place = shared.places[item - own.first_key];
       if (to.places != nullptr) to.places[item] = place == kNone ? -1 : std::int64_t{place};
       if (place == kNone) continue;
@@ -317,8 +318,7 @@ struct RouteFew {
         const std::uint32_t* const places =
             shared.places + (static_cast<std::uint32_t>(row) - own.row) * keys_per_row;
         for (std::uint32_t key = 0; key < keys_per_row; ++key) {
-          if (places[key] != kNone)
-            put(block, written + places[key] * vectors.divisor() + of_row, vector[a]);
+          if (places[key] != kNone) put(block, written + places[key] * vectors.divisor() + of_row, vector[a]);
         }
       }
       from += std::uint64_t{kAhead} * kThreads;

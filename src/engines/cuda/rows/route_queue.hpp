@@ -202,8 +202,8 @@ namespace detail {
 // Of what is sent, a second-level cache may keep so much for whoever reads it next.
 inline constexpr std::uint64_t kKeptBytes = 64 << 20;
 
-// By one launch, before which `count` queues the one that counts, if there is one; false, and nothing is queued,
-// where the kernel does not suit.
+// By one launch, before which `count` queues the one that counts, if there is one; false, and nothing is
+// queued, where the kernel does not suit.
 template <typename Queue, typename Count>
 bool route_at_once(Queue& queue, const RouteWork& work, const DeviceRoute& to, const SentRows& sent,
                    const KeyCounts& counted, const Count& count) {
@@ -264,8 +264,8 @@ void route_few(Queue& queue, const RouteWork& work, const DeviceRoute& to, const
   detail::route_at_once(queue, work, to, sent, {}, [] {});
 }
 
-/// The same of any number, in one launch of few keys, in two of more, else in four and more. Requires: for those places and
-/// rows that are wanted, and a workspace.
+/// The same of any number, in one launch of few keys, in two of more, else in four and more. Requires: for
+/// those places and rows that are wanted, and a workspace.
 template <typename Queue>
 void route_and_send(Queue& queue, const faro::detail::RowPartition& partition, const RouteWork& work,
                     const DeviceRoute& to, const SentRows& sent, std::byte* workspace) {
