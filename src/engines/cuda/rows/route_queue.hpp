@@ -199,9 +199,6 @@ inline bool routes_few(const RouteWork& work) {
 
 namespace detail {
 
-// Of what is sent, a second-level cache may keep so much for whoever reads it next.
-inline constexpr std::uint64_t kKeptBytes = 64 << 20;
-
 // By one launch, before which `count` queues the one that counts, if there is one; false, and nothing is
 // queued, where the kernel does not suit.
 template <typename Queue, typename Count>
@@ -219,7 +216,6 @@ bool route_at_once(Queue& queue, const RouteWork& work, const DeviceRoute& to, c
     kernel.share = kernel.shared_out();
     kernel.in = static_cast<const std::byte*>(sent.in);
     kernel.out = static_cast<std::byte*>(sent.out);
-    kernel.streams = work.most_places * sent.row_bytes > kKeptBytes;
     kernel.counted = counted;
     if (!kernel.suits()) return false;
     count();
@@ -234,10 +230,10 @@ bool route_at_once(Queue& queue, const RouteWork& work, const DeviceRoute& to, c
   return by.template operator()<1>();
 }
 
-// In two launches; false where that is not worth it.
+// Places in two launches; false where that is not worth it.
 template <typename Queue>
 bool route_counted(Queue& queue, const faro::detail::RowPartition& partition, const RouteWork& work,
-                   const DeviceRoute& to, const SentRows& sent, std::byte* workspace) {
+                   const DeviceRoute& to, std::byte* workspace) {
   if (work.keys.rows > kMostFewBuckets || work.most_places >= kMostFewPlaces ||
       partition.chunks > BeginBuckets<std::uint32_t>::kMostChunks)
     return false;
@@ -248,7 +244,7 @@ bool route_counted(Queue& queue, const faro::detail::RowPartition& partition, co
                           .columns = grid.buckets(),
                           .chunks = static_cast<std::uint32_t>(partition.chunks),
                           .keys = static_cast<std::uint32_t>(grid.chunk_items())};
-  return route_at_once(queue, work, to, sent, counted, [&] {
+  return route_at_once(queue, work, to, {}, counted, [&] {
     KeyedEntries source;
     source.entries = work.keys;
     source.faults = work.faults;
@@ -264,14 +260,14 @@ void route_few(Queue& queue, const RouteWork& work, const DeviceRoute& to, const
   detail::route_at_once(queue, work, to, sent, {}, [] {});
 }
 
-/// The same of any number, in one launch of few keys, in two of more, else in four and more. Requires: for
+/// The same of any number, in one launch of few keys, in three of more, else in four and more. Requires: for
 /// those places and rows that are wanted, and a workspace.
 template <typename Queue>
 void route_and_send(Queue& queue, const faro::detail::RowPartition& partition, const RouteWork& work,
                     const DeviceRoute& to, const SentRows& sent, std::byte* workspace) {
   if (routes_few(work)) return route_few(queue, work, to, sent);
-  if (detail::route_counted(queue, partition, work, to, sent, workspace)) return;
-  route_items(queue, partition, work, to, workspace);
+  if (!detail::route_counted(queue, partition, work, to, workspace))
+    route_items(queue, partition, work, to, workspace);
   if (sent.row_bytes == 0) return;
   const auto list = [](const std::int64_t* data, std::uint64_t count, std::uint64_t rows) {
     return kernels::RowEntries{.data = data,
