@@ -112,14 +112,6 @@ class Emulated {
         return kernels::with_group_kind<kernels::kGroupStretches>(of.kind, [&](auto kind) {
           run_lines<kernels::GroupStretchTile<decltype(kind)::value>>(memory, of);
         });
-      case GroupFamily::Kind::wholes:
-        return kernels::with_group_kind<kernels::kGroupWholes>(of.kind, [&](auto kind) {
-          constexpr int unit = 1 << decltype(kind)::value;
-          const auto& p = kernels::group_params<kernels::AxesWholeParams>(params_, of);
-          run_phases(
-              kernels::kWholeThreads, [&](auto t) { kernels::load_axes_whole<unit>(memory, p, of.block, t); },
-              [&](auto t) { kernels::store_axes_whole<unit>(memory, p, of.block, t); });
-        });
       case GroupFamily::Kind::tiles:
         return kernels::with_group_kind<kernels::kCompiledTileCount>(tile_number(), [&](auto number) {
           constexpr kernels::CompiledTile tile = kernels::kCompiledTiles[decltype(number)::value];
@@ -291,32 +283,6 @@ TEST(GroupKernel, MovesPlanesAndStretchesByTheKernelsOfPlans) {
   }
   EXPECT_GE(reached.kinds["planes"].size(), testing::kInstrumented ? 3U : 8U);
   EXPECT_GE(reached.kinds["stretches"].size(), testing::kInstrumented ? 3U : 14U);
-  EXPECT_TRUE(reached.skewed);
-}
-
-TEST(GroupKernel, MovesBatchesOfSmallArrays) {
-  const Target target = cuda::target_of_capability(9, 0);
-  Reached reached;
-  for (std::uint64_t round = 0; round < (testing::kInstrumented ? 10 : 100); ++round) {
-    SplitMix64 random{round};
-    SCOPED_TRACE("seed " + std::to_string(round));
-    std::vector<MemberArrays> arrays;
-    List list;
-    for (int i = 0; i < 4; ++i) {
-      const Problem problem{
-          .permutation =
-              Axes({1 + below(random, 40), 3 + below(random, 30), 3 + below(random, 30)}, {0, 2, 1}),
-          .element_bytes = std::uint64_t{1} << below(random, 5)};
-      arrays.emplace_back(problem, random,
-                          below(random, 3) == 0 ? alignment_of(problem) : detail::kGroupAlignment);
-      list.add(arrays.back(), target);
-    }
-    const GroupLaunches launches = launches_of(list, arrays);
-    reached.add(launches);
-    run_all(launches, arrays);
-    for (const MemberArrays& each : arrays) each.expect_moved();
-  }
-  EXPECT_EQ(reached.kinds["wholes"].size(), kernels::kGroupWholes);
   EXPECT_TRUE(reached.skewed);
 }
 

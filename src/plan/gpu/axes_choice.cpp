@@ -29,32 +29,21 @@ AxesBoxes::Variant box_variant(const layout::AxisMap& map, bool with_vectors, co
     limits.best_bytes = as.box_bytes;
     limits.most_bytes = as.box_bytes + as.box_bytes / 2;
   }
-  const layout::BoxLimits alone = limits;
   if (as.grouped) {
     // A block looks its array up before it reads anything: boxes of half as much leave memory idle meanwhile.
     constexpr std::uint32_t six_fit_bytes = 30 << 10;
     constexpr std::uint32_t least_bytes = 16 << 10;
-    if (as.box_bytes == 0) limits.allow(six_fit_bytes);
-    limits.least_bytes = as.box_bytes == 0 ? least_bytes : std::min(least_bytes, as.box_bytes);
     limits.large_threads = kernels::kBoxThreads;
+    if (as.box_bytes == 0) limits.allow(six_fit_bytes);
     limits.many_boxes = 1;  // others have more
+    limits.least_bytes = as.box_bytes == 0 ? least_bytes : std::min(least_bytes, as.box_bytes);
   }
   // Narrower units take more instructions, which more warps share (docs/notes/axes-experiments.md).
   const std::uint32_t most = as.most_box_bytes != 0     ? as.most_box_bytes
                              : unit >= 4 && !as.grouped ? layout::kTwoFitBytes
                                                         : 0;
   if (most > limits.most_bytes) limits.allow(most);
-  layout::StridedBox box = layout::choose_box(map.axes, static_cast<int>(unit), limits);
-  if (as.grouped && as.box_bytes == 0 && unit < kAxesVector / 2) {
-    // Narrow units that do not fit so few bytes as vectors, or in short runs: boxes as large as a plan's.
-    constexpr double much_cheaper = 0.9;
-    layout::BoxLimits larger = limits;
-    larger.most_bytes = alone.most_bytes;
-    larger.ragged_bytes = alone.ragged_bytes;
-    larger.ragged_shared = alone.ragged_shared;
-    layout::StridedBox large = layout::choose_box(map.axes, static_cast<int>(unit), larger);
-    if (large.cost < much_cheaper * box.cost) box = std::move(large);
-  }
+  const layout::StridedBox box = layout::choose_box(map.axes, static_cast<int>(unit), limits);
   kernels::AxesBoxParams params = kernels::make_axes_box_params(box, first_of(map).in, first_of(map).out);
   if (as.drops_first) params.in_sectors = params.out_sectors = *as.drops_first ? 1 : 0;
   return {.params = params,
@@ -115,7 +104,7 @@ std::optional<AxesLines::Variant> lines_variant(const layout::AxisMap& map, bool
   const auto choice = make_lines(options, as, [&](const kernels::AxesLinesOptions& by) {
     return kernels::make_axes_lines(map.axes, static_cast<int>(map.unit), by);
   });
-  if (!choice || (as.grouped && !as.lines_only && !group_tiles_suit(*choice, map.axes))) return std::nullopt;
+  if (!choice) return std::nullopt;
   return as_variant(*choice, options, map.unit, anywhere);
 }
 

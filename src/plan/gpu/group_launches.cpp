@@ -30,6 +30,7 @@ constexpr std::uint64_t kFewGroupBytes = 1 << 10;
 AxesVariant group_variant(std::uint64_t bytes) {
   AxesVariant variant;
   variant.elements = bytes <= kFewGroupBytes;
+  variant.whole = false;
   variant.grouped = true;
   return variant;
 }
@@ -79,9 +80,6 @@ struct GroupKindOf {
         return Found{{Kind::stretches}, kind};
     }
     return std::nullopt;
-  }
-  std::optional<Found> operator()(const AxesWholeKernel& whole) const {
-    return Found{{Kind::wholes}, log2_of(static_cast<std::uint64_t>(whole.unit_bytes))};
   }
   static std::optional<Found> of_plane(const kernels::GroupPlane& plane) {
     const std::uint32_t kind = kernels::group_plane_kind(plane);
@@ -152,31 +150,14 @@ void replace_copy(GpuPass& pass) {
   if (pass.kind == PassKind::copy) pass = copy_pass(pass.copy_bytes, pass.offset);
 }
 
-std::vector<GpuPass> passes_by(const Axes& axes, const Problem& problem, const AxesVariant& variant) {
-  return axes_passes({.count = axes.count(),
-                      .element_bytes = problem.element_bytes,
-                      .batch = problem.batch,
-                      .form = axes,
-                      .axes = variant});
-}
-
-// Rows that stay, of whole vectors: a lane's two are on their way at once, where a row's kernel has one
-// (docs/notes/cuda-experiments.md).
-void add_vectors_of_rows(GpuPass& pass, const Axes& axes, const Problem& problem) {
-  constexpr std::uint64_t most_bytes = 64 << 20;  // whose entries, one a KiB, are little beside them
-  const auto* const rows = std::get_if<AxesRowsKernel>(&pass.kernels.front().id);
-  if (rows == nullptr || is_group_copy(pass.kernels.front()) || rows->unit_bytes != kGroupVectorBytes ||
-      total_bytes(problem) > most_bytes)
-    return;
-  const std::vector<GpuPass> by_units = passes_by(axes, problem, group_variant(0));
-  pass.kernels.insert(pass.kernels.begin(), by_units.front().kernels.front());
-}
-
 std::vector<GpuPass> passes_of_axes(const Axes& axes, const Problem& problem) {
   std::vector<GpuPass> passes =
-      passes_by(axes, problem, group_variant(axes.count() * problem.element_bytes * problem.batch));
+      axes_passes({.count = axes.count(),
+                   .element_bytes = problem.element_bytes,
+                   .batch = problem.batch,
+                   .form = axes,
+                   .axes = group_variant(axes.count() * problem.element_bytes * problem.batch)});
   for (GpuPass& pass : passes) replace_copy(pass);
-  if (passes.size() == 1) add_vectors_of_rows(passes.front(), axes, problem);
   return passes;
 }
 
@@ -268,13 +249,6 @@ ArraySkews skew_params(GpuKernel& kernel, std::uint64_t in_past, std::uint64_t o
     rows->first_vector = rows->out.begin / kGroupVectorBytes;
     return skews;
   }
-  if (auto* const whole = std::get_if<kernels::AxesWholeParams>(&kernel.params)) {
-    const ArraySkews skews{.in = static_cast<std::uint32_t>(in_past % kernels::kWholeSector),
-                           .out = static_cast<std::uint32_t>(out_past % kernels::kWholeSector)};
-    whole->in = {.begin = skews.in + whole->in.begin, .end = skews.in + whole->in.end};
-    whole->out = {.begin = skews.out + whole->out.begin, .end = skews.out + whole->out.end};
-    return skews;
-  }
   if (auto* const lines = std::get_if<kernels::AxesLinesParams>(&kernel.params)) {
     const ArraySkews skews{.in = in, .out = static_cast<std::uint32_t>(out_past % kernels::kLineSector)};
     lines->in = {.begin = skews.in + lines->in.begin, .end = skews.in + lines->in.end};
@@ -308,7 +282,6 @@ struct PlacedArray {
 struct OpenLaunch {
   GroupLaunch launch;
   std::vector<PlacedArray> arrays;
-  bool large = false;  // its blocks' shared memory
 };
 
 class GroupTableMaker {
@@ -437,17 +410,13 @@ class GroupTableMaker {
     return kernel.blocks;
   }
 
-  // Boxes that need much shared memory have a launch of their own, or as few blocks of others would fit.
   std::size_t launch_of(const GroupFamily& family, int threads, std::uint64_t shared_bytes) {
-    constexpr std::uint64_t large_bytes = 40 << 10;
-    const bool large = family.kind == GroupFamily::Kind::boxes && shared_bytes > large_bytes;
-    auto found = std::find_if(open_.begin(), open_.end(), [&](const OpenLaunch& open) {
-      return open.launch.family == family && open.large == large;
-    });
+    auto found = std::find_if(open_.begin(), open_.end(),
+                              [&](const OpenLaunch& open) { return open.launch.family == family; });
     if (found == open_.end()) {
       GroupLaunch launch{.family = family, .threads = threads, .blocks = {}};
       if (family.kind == GroupFamily::Kind::elements) launch.entries_of_block = kernels::kGroupWarps;
-      open_.push_back({.launch = std::move(launch), .arrays = {}, .large = large});
+      open_.push_back({.launch = std::move(launch), .arrays = {}});
       found = open_.end() - 1;
     }
     FARO_CHECK(found->launch.threads == threads);
@@ -519,12 +488,11 @@ class GroupTableMaker {
     return kind == GroupFamily::Kind::vectors || kind == GroupFamily::Kind::elements;
   }
 
-  // Planes, stretches and batches of small arrays are of few blocks, whose parameters are not in a
-  // multiprocessor's cache.
+  // Planes and stretches are of few blocks, whose parameters are not in a multiprocessor's cache.
   static void hold_params(OpenLaunch& open) {
     using Kind = GroupFamily::Kind;
     const Kind kind = open.launch.family.kind;
-    const bool holds = kind == Kind::planes || kind == Kind::stretches || kind == Kind::wholes;
+    const bool holds = kind == Kind::planes || kind == Kind::stretches;
     std::uint32_t most = 0;
     for (PlacedArray& array : open.arrays) {
       if (!holds) array.first.held = 0;

@@ -169,13 +169,6 @@ bool lines_are_filled(const kernels::AxesLinesChoice& choice, const std::vector<
   return choice.skinny.has_value();
 }
 
-bool group_tiles_suit(const kernels::AxesLinesChoice& choice, const std::vector<layout::StridedAxis>& axes) {
-  constexpr double nearly = 0.94;
-  if (!choice.plane) return true;
-  if (!choice.turned || planes_lie_together(axes)) return lines_are_filled(choice, axes);
-  return Pieces(*choice.plane, axes).filled() >= nearly;
-}
-
 bool boxes_are_ahead(std::uint64_t unit, bool together, const kernels::BoxShape& box) {
   constexpr std::uint64_t half = kAxesVector / 2;
   return moves_vectors(box) && (unit == kAxesVector || (unit == half && !together));

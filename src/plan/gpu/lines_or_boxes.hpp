@@ -30,9 +30,6 @@ bool boxes_are_ahead(std::uint64_t unit, bool together, const kernels::BoxShape&
 /// Few rows or columns, or a plane that fills half of its tiles: what families of shapes move by lines.
 bool lines_are_filled(const kernels::AxesLinesChoice& choice, const std::vector<layout::StridedAxis>& axes);
 
-/// Whether those of a group, whose tiles are of one size, are full enough: half, where rows lie apart nearly.
-bool group_tiles_suit(const kernels::AxesLinesChoice& choice, const std::vector<layout::StridedAxis>& axes);
-
 /// Whether the lines are faster than the box.
 bool lines_suit(const AxesLines& lines, const std::vector<layout::StridedAxis>& axes,
                 const AxesBoxes::Variant& box);
