@@ -8,10 +8,6 @@
 // each block finds out all of it for itself, while the vectors that it has to send are on their way; a block
 // has vectors of rows side by side, so rarely more than two or three rows.
 //
-// Of more keys a launch before has counted each chunk's (CountDigits): a block sums those counts up, and
-// looks at keys from its own chunk's begin on only. Rows are not sent then: blocks that each have their own
-// stretch of many rows write to many places far apart, 180 us where rows in their order take 146.
-//
 //     rows of 4 vectors, 3 blocks     block   0 0 0 0 | 0 1 1 1 | 1 1 2 2 | 2 2 2 .
 //                                     lists   by 0      by 0      by 1      by 2       whose first vector a block has
 //
@@ -30,17 +26,8 @@
 
 namespace faro::cuda {
 
-inline constexpr std::uint64_t kMostFewKeys = 4096;  // that a block looks at
+inline constexpr std::uint64_t kMostFewKeys = 4096;
 inline constexpr std::uint64_t kMostFewBuckets = 1024;
-inline constexpr std::uint64_t kMostFewPlaces = std::uint64_t{1} << 31;
-
-/// How many keys of each bucket there are in each chunk of keys; null: nobody has counted.
-struct KeyCounts {
-  const std::uint32_t* of = nullptr;  // [chunks][columns]
-  std::uint32_t columns = 0;
-  std::uint32_t chunks = 0;
-  std::uint32_t keys = 0;  // of a chunk
-};
 
 /// Vectors of kBytes, of which a row and both addresses are multiples; 0: rows are not sent.
 template <int kBytes>
@@ -49,23 +36,20 @@ struct RouteFew {
   using Vector = device::Packet<kBytes + (kSends ? 0 : 1)>;
   static constexpr std::uint32_t kThreads = 512;
   static constexpr int kMinBlocks = 2;
-  static constexpr bool kFollows = true;
   static constexpr std::uint32_t kWarps = kThreads / kWarpLanes;
   static constexpr std::uint32_t kKeys = kMostFewKeys / kThreads;  // of a thread
   static constexpr std::uint32_t kAhead = 4;                       // vectors of a thread on their way
-  static constexpr std::uint32_t kCountsAhead = 8;                 // likewise
   static constexpr int kDigitBits = 10;
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   static constexpr std::uint16_t kNoDigit = 0xffff;
   /// What a block sends at least, and writes before there is another one, in vectors; and two blocks for each
   /// of 132 multiprocessors.
   static constexpr std::uint64_t kLeastSent = 128;
-  static constexpr std::uint64_t kLeastKeys = 512;  // instead, where rows are not sent
   static constexpr std::uint64_t kMostWritten = 2048;
   static constexpr std::uint64_t kMostBlocks = 264;
   static_assert(kMostFewBuckets == std::uint64_t{1} << kDigitBits);
 
-  kernels::RowEntries keys;  // of at most kMostFewBuckets
+  kernels::RowEntries keys;  // at most kMostFewKeys, of at most kMostFewBuckets
   kernels::RowFaults* faults = nullptr;
   std::uint32_t keys_per_row = 1;
   BucketRule rule;
@@ -75,12 +59,10 @@ struct RouteFew {
   std::uint64_t share = 0;     // of all vectors, of a block: shared_out()
   const std::byte* in = nullptr;
   std::byte* out = nullptr;
-  KeyCounts counted;
 
   constexpr std::uint64_t rows() const { return keys.count / keys_per_row; }
   constexpr std::uint64_t blocks() const {
-    const std::uint64_t sending = kSends ? (rows() * vectors.divisor() + kLeastSent - 1) / kLeastSent
-                                         : (keys.count + kLeastKeys - 1) / kLeastKeys;
+    const std::uint64_t sending = (rows() * vectors.divisor() + kLeastSent - 1) / kLeastSent;
     const std::uint64_t writing = (most_places * vectors.divisor() + kMostWritten - 1) / kMostWritten;
     const std::uint64_t wanted = sending > writing ? sending : writing;
     return wanted > kMostBlocks ? kMostBlocks : wanted > 1 ? wanted : 1;
@@ -92,22 +74,6 @@ struct RouteFew {
   constexpr std::uint32_t own_keys() const {
     const std::uint64_t most = (share + vectors.divisor() - 1) / vectors.divisor() + 1;
     return static_cast<std::uint32_t>(most < rows() ? most : rows()) * keys_per_row;
-  }
-  /// Keys that a block looks at: at most kMostFewKeys.
-  constexpr std::uint64_t seen_keys() const {
-    const std::uint64_t own = std::uint64_t{counted.keys} + own_keys();
-    return counted.of == nullptr || own > keys.count ? keys.count : own;
-  }
-  /// Whether a block may look at its keys, and all blocks read counts in less time than two launches take, a
-  /// routing's second and third: some rounds of loads, and all counts once a block.
-  constexpr bool suits() const {
-    if (counted.of == nullptr) return true;
-    constexpr double launches_us = 5;
-    constexpr double round_us = 0.6;
-    constexpr double bytes_of_us = 4e6;
-    const double read = 4.0 * counted.chunks * counted.columns * static_cast<double>(blocks());
-    const double us = round_us * counted.chunks / kCountsAhead + read / bytes_of_us;
-    return seen_keys() <= kMostFewKeys && us <= launches_us;
   }
   constexpr std::uint32_t buckets() const { return static_cast<std::uint32_t>(keys.rows); }
   constexpr std::uint32_t shared_bytes() const {
@@ -121,8 +87,7 @@ struct RouteFew {
     const Own own(*this, block.index());
     Vector ahead[kAhead] = {};
     if constexpr (kSends) load(own, own.first + block.thread(), ahead);
-    if constexpr (requires { block.follow(); }) block.follow();
-    count(block, shared, own);
+    count(block, shared);
     rank(block, shared, own);
     block.barrier();
     list(block, shared, own);
@@ -154,91 +119,52 @@ struct RouteFew {
     std::uint64_t end;
     std::uint32_t row = 0;
     std::uint32_t end_row = 0;
-    std::uint32_t first_key = 0;  // of the rows
-    std::uint32_t end_key = 0;
-    std::uint32_t chunk = 0;
-    std::uint32_t seen = 0;      // the first key that the block looks at
-    std::uint32_t end_seen = 0;  // behind the last
 
     constexpr Own(const RouteFew& of, std::uint64_t block) {
       const std::uint64_t all = of.rows() * of.vectors.divisor();
       const std::uint64_t begin = block * of.share;
       first = begin < all ? begin : all;
       end = first + of.share < all ? first + of.share : all;
-      if (first < end) {
-        row = static_cast<std::uint32_t>(of.vectors.quotient(first));
-        end_row = static_cast<std::uint32_t>(of.vectors.quotient(end - 1) + 1);
-      }
-      first_key = row * of.keys_per_row;
-      end_key = end_row * of.keys_per_row;
-      end_seen = static_cast<std::uint32_t>(of.keys.count);
-      if (of.counted.of == nullptr) return;
-      chunk = first_key / of.counted.keys;
-      seen = chunk * of.counted.keys;
-      end_seen = end_key > seen ? end_key : seen;
+      if (first == end) return;
+      row = static_cast<std::uint32_t>(of.vectors.quotient(first));
+      end_row = static_cast<std::uint32_t>(of.vectors.quotient(end - 1) + 1);
     }
   };
 
   // Keys of a warp's stretch: those of its threads together.
   constexpr std::uint32_t stretch() const {
-    const auto all = static_cast<std::uint32_t>(seen_keys());
+    const auto all = static_cast<std::uint32_t>(keys.count);
     return (all + kThreads - 1) / kThreads * kWarpLanes;
-  }
-
-  // Items of all chunks where buckets begin, of those before the block's own where items are kept.
-  template <Block B>
-  constexpr void sum_chunks(B& block, const Shared& shared, const Own& own) const {
-    for (std::uint32_t b = block.thread(); b < buckets(); b += kThreads) {
-      std::uint32_t all = 0;
-      std::uint32_t before = 0;
-      for (std::uint32_t chunk = 0; chunk < counted.chunks; chunk += kCountsAhead) {
-        std::uint32_t items[kCountsAhead] = {};
-        FARO_UNROLL
-        for (std::uint32_t k = 0; k < kCountsAhead; ++k) {
-          if (chunk + k < counted.chunks) items[k] = counted.of[(chunk + k) * counted.columns + b];
-        }
-        FARO_UNROLL
-        for (std::uint32_t k = 0; k < kCountsAhead; ++k) {
-          all += items[k];
-          if (chunk + k < own.chunk) before += items[k];
-        }
-      }
-      shared.begins[b] = all;
-      shared.kept[b] = before;
-    }
   }
 
   // Where buckets begin, and how many items each warp's stretch finds before it.
   template <Block B>
-  constexpr void count(B& block, const Shared& shared, const Own& own) const {
-    const std::uint32_t first = block.thread() / kWarpLanes * stretch() + lane_of(block);  // from own.seen on
-    const std::uint32_t behind = own.seen + first - lane_of(block) + stretch();
+  constexpr void count(B& block, const Shared& shared) const {
+    const std::uint32_t first = block.thread() / kWarpLanes * stretch() + lane_of(block);
+    const std::uint64_t behind = std::uint64_t{first} - lane_of(block) + stretch();
     std::uint64_t row[kKeys] = {};
-    keys.load_rows(own.seen + first, kWarpLanes, behind < own.end_seen ? behind : own.end_seen, row);
-    const bool sums = counted.of != nullptr;
-    if (sums) sum_chunks(block, shared, own);
+    keys.load_rows(first, kWarpLanes, behind < keys.count ? behind : keys.count, row);
     for (std::uint32_t i = block.thread(); i < kWarps * buckets(); i += kThreads) shared.next[i] = 0;
     block.barrier();
-    std::uint32_t* const next = shared.next + block.thread() / kWarpLanes * buckets();
+    std::uint32_t* const own = shared.next + block.thread() / kWarpLanes * buckets();
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kKeys; ++k) {
       const std::uint32_t item = first + k * kWarpLanes;
       if (k * kWarpLanes >= stretch()) continue;
       const bool there = kernels::is_row(row[k]);
       shared.digits[item] = there ? static_cast<std::uint16_t>(row[k]) : kNoDigit;
-      if (there) block.atomic_add(next + row[k], 1U);
-      if (row[k] == kernels::kWrongRow && block.index() == 0 && !sums)
+      if (there) block.atomic_add(own + row[k], 1U);
+      if (row[k] == kernels::kWrongRow && block.index() == 0)
         kernels::note_fault(block, &faults->out_of_range, item);
     }
     block.barrier();
     for (std::uint32_t b = block.thread(); b <= buckets(); b += kThreads) {
-      std::uint32_t sum = sums && b < buckets() ? shared.kept[b] : 0;
+      std::uint32_t sum = 0;
       for (std::uint32_t w = 0; b < buckets() && w < kWarps; ++w) {
         const std::uint32_t items = shared.next[w * buckets() + b];
         shared.next[w * buckets() + b] = sum;
         sum += items;
       }
-      if (sums) sum = b < buckets() ? shared.begins[b] : 0;
       shared.begins[b] = static_cast<std::uint32_t>(rule.places(sum));
       if (b < buckets()) shared.kept[b] = static_cast<std::uint32_t>(rule.kept(sum));
     }
@@ -248,8 +174,8 @@ struct RouteFew {
   // Places of the block's own keys. A warp goes over its stretch as far as they go.
   template <Block B>
   constexpr void rank(B& block, const Shared& shared, const Own& own) const {
-    const std::uint32_t own_first = own.first_key - own.seen;
-    const std::uint32_t own_end = own.end_key - own.seen;
+    const std::uint32_t own_first = own.row * keys_per_row;
+    const std::uint32_t own_end = own.end_row * keys_per_row;
     const std::uint32_t warp = block.thread() / kWarpLanes;
     const std::uint32_t begin = warp * stretch();
     if (begin + stretch() <= own_first) return;
@@ -284,9 +210,9 @@ struct RouteFew {
   template <Block B>
   constexpr void list(B& block, const Shared& shared, const Own& own) const {
     const std::uint32_t first_row = own.row * vectors.divisor() == own.first ? own.row : own.row + 1;
-    for (std::uint32_t item = first_row * keys_per_row + block.thread(); item < own.end_key;
-         item += kThreads) {
-      const std::uint32_t place = shared.places[item - own.first_key];
+    const std::uint32_t end = own.end_row * keys_per_row;
+    for (std::uint32_t item = first_row * keys_per_row + block.thread(); item < end; item += kThreads) {
+      const std::uint32_t place = shared.places[item - own.row * keys_per_row];
       if (to.places != nullptr) to.places[item] = place == kNone ? -1 : std::int64_t{place};
       if (place == kNone) continue;
       if (to.inverse != nullptr) to.inverse[place] = item;

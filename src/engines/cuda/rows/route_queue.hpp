@@ -193,17 +193,14 @@ void route_items(Queue& queue, const faro::detail::RowPartition& partition, cons
 
 /// Whether one launch does all of it.
 inline bool routes_few(const RouteWork& work) {
+  constexpr std::uint64_t kMostFewPlaces = std::uint64_t{1} << 31;
   return work.keys.count <= kMostFewKeys && work.keys.rows <= kMostFewBuckets &&
          work.most_places < kMostFewPlaces;
 }
 
-namespace detail {
-
-// By one launch, before which `count` queues the one that counts, if there is one; false, and nothing is
-// queued, where the kernel does not suit.
-template <typename Queue, typename Count>
-bool route_at_once(Queue& queue, const RouteWork& work, const DeviceRoute& to, const SentRows& sent,
-                   const KeyCounts& counted, const Count& count) {
+/// Requires: routes_few(work).
+template <typename Queue>
+void route_few(Queue& queue, const RouteWork& work, const DeviceRoute& to, const SentRows& sent) {
   const auto by = [&]<int kBytes>() {
     RouteFew<kBytes> kernel;
     kernel.keys = work.keys;
@@ -216,58 +213,23 @@ bool route_at_once(Queue& queue, const RouteWork& work, const DeviceRoute& to, c
     kernel.share = kernel.shared_out();
     kernel.in = static_cast<const std::byte*>(sent.in);
     kernel.out = static_cast<std::byte*>(sent.out);
-    kernel.counted = counted;
-    if (!kernel.suits()) return false;
-    count();
     queue.run(kernel);
-    return true;
   };
   const std::uint64_t all =
       sent.row_bytes | reinterpret_cast<std::uintptr_t>(sent.in) | reinterpret_cast<std::uintptr_t>(sent.out);
   if (sent.row_bytes == 0) return by.template operator()<0>();
   if (all % 16 == 0) return by.template operator()<16>();
   if (all % 4 == 0) return by.template operator()<4>();
-  return by.template operator()<1>();
+  by.template operator()<1>();
 }
 
-// Places in two launches; false where that is not worth it.
-template <typename Queue>
-bool route_counted(Queue& queue, const faro::detail::RowPartition& partition, const RouteWork& work,
-                   const DeviceRoute& to, std::byte* workspace) {
-  if (work.keys.rows > kMostFewBuckets || work.most_places >= kMostFewPlaces ||
-      partition.chunks > BeginBuckets<std::uint32_t>::kMostChunks)
-    return false;
-  WorkspaceQueue<Queue> lent(queue, workspace, route_workspace_bytes(partition));
-  PartitionSteps<Queue, std::uint32_t> steps(lent, partition);
-  const PartitionGrid grid = steps.grid(0, partition.digits.front(), nullptr);
-  const KeyCounts counted{.of = steps.before(),
-                          .columns = grid.buckets(),
-                          .chunks = static_cast<std::uint32_t>(partition.chunks),
-                          .keys = static_cast<std::uint32_t>(grid.chunk_items())};
-  return route_at_once(queue, work, to, {}, counted, [&] {
-    KeyedEntries source;
-    source.entries = work.keys;
-    source.faults = work.faults;
-    steps.count(grid, source);
-  });
-}
-
-}  // namespace detail
-
-/// Requires: routes_few(work).
-template <typename Queue>
-void route_few(Queue& queue, const RouteWork& work, const DeviceRoute& to, const SentRows& sent) {
-  detail::route_at_once(queue, work, to, sent, {}, [] {});
-}
-
-/// The same of any number, in one launch of few keys, in three of more, else in four and more. Requires: for
-/// those places and rows that are wanted, and a workspace.
+/// The same of any number, in one launch of few keys, else in four and more. Requires: for those places and
+/// rows that are wanted, and a workspace.
 template <typename Queue>
 void route_and_send(Queue& queue, const faro::detail::RowPartition& partition, const RouteWork& work,
                     const DeviceRoute& to, const SentRows& sent, std::byte* workspace) {
   if (routes_few(work)) return route_few(queue, work, to, sent);
-  if (!detail::route_counted(queue, partition, work, to, workspace))
-    route_items(queue, partition, work, to, workspace);
+  route_items(queue, partition, work, to, workspace);
   if (sent.row_bytes == 0) return;
   const auto list = [](const std::int64_t* data, std::uint64_t count, std::uint64_t rows) {
     return kernels::RowEntries{.data = data,
