@@ -34,9 +34,9 @@ AxesBoxes::Variant box_variant(const layout::AxisMap& map, bool with_vectors, co
     constexpr std::uint32_t six_fit_bytes = 30 << 10;
     constexpr std::uint32_t least_bytes = 16 << 10;
     limits.large_threads = kernels::kBoxThreads;
-    limits.allow(six_fit_bytes);
+    if (as.box_bytes == 0) limits.allow(six_fit_bytes);
     limits.many_boxes = 1;  // others have more
-    limits.least_bytes = least_bytes;
+    limits.least_bytes = as.box_bytes == 0 ? least_bytes : std::min(least_bytes, as.box_bytes);
   }
   // Narrower units take more instructions, which more warps share (docs/notes/axes-experiments.md).
   const std::uint32_t most = as.most_box_bytes != 0     ? as.most_box_bytes

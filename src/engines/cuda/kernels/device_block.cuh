@@ -25,6 +25,19 @@ class DeviceBlock {
   }
   static constexpr bool is_streaming() { return true; }
 
+  // Writes what no cache is to keep.
+  template <int bytes>
+  __device__ void stream(device::Packet<bytes>* to, const device::Packet<bytes>& packet) const {
+    using Word = typename Machine<bytes>::Word;
+    __stcs(reinterpret_cast<Word*>(to), std::bit_cast<Word>(packet));
+  }
+
+  // What launches before this one have written is there from here on, where it began before their end.
+  __device__ void follow() const {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+  }
   __device__ void barrier() const { __syncthreads(); }
   __device__ void warp_barrier() const { __syncwarp(); }
   __device__ std::uint32_t ballot(bool condition) const { return __ballot_sync(kAllLanes, condition); }

@@ -1,4 +1,7 @@
 // A kernel that is a value (device_block.hpp), as a function of the device: each thread runs its call.
+//
+// A launch may begin before the one ahead of it has ended (KernelEntry::early): it lets the next begin at
+// once, and waits before it reads, or says kFollows and calls block.follow() itself.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +17,10 @@ __global__ void __launch_bounds__(Kernel::kThreads, least_blocks(Kernel::kMinBlo
     run_value_kernel(const __grid_constant__ Kernel kernel) {
   extern __shared__ __align__(16) std::byte value_kernel_shared[];
   DeviceBlock block(value_kernel_shared);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+  if constexpr (!requires { Kernel::kFollows; }) block.follow();
   kernel(block);
 }
 

@@ -18,6 +18,9 @@ struct DispatchWork {
   void* out = nullptr;
 };
 
+/// Of what is sent, a second-level cache may keep so much for whoever reads it next.
+inline constexpr std::uint64_t kKeptBytes = 64 << 20;
+
 template <typename Queue>
 void dispatch_rows(Queue& queue, const DispatchWork& work) {
   const auto by = [&]<int kBytes>() {
@@ -29,6 +32,7 @@ void dispatch_rows(Queue& queue, const DispatchWork& work) {
     kernel.parts = kernels::RowParts<kernels::DispatchRows<kBytes>::kThreads>(work.row_bytes / kBytes);
     kernel.in = static_cast<const std::byte*>(work.in);
     kernel.out = static_cast<std::byte*>(work.out);
+    kernel.streams = work.places.rows * work.row_bytes > kKeptBytes;
     if (kernel.blocks() > 0) queue.run(kernel);
   };
   const std::uint64_t all =

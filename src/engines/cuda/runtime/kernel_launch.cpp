@@ -53,18 +53,6 @@ bool driver_knows_carveouts_of_launches() {
 #endif
 }
 
-// Launches before the kernel ahead has ended: since 9.0, and captured in graphs since CUDA 12.3.
-bool launches_early() {
-#if CUDART_VERSION >= 12030
-  constexpr int driver_that_captures = 12030;
-  int version = 0;
-  check(cudaDriverGetVersion(&version), "cudaDriverGetVersion", kLoadingKernel);
-  return version >= driver_that_captures && attribute_of_device(cudaDevAttrComputeCapabilityMajor) >= 9;
-#else
-  return false;
-#endif
-}
-
 // In percent of a multiprocessor's shared memory.
 int needed_percent(const KernelEntry& entry) {
   if (!driver_knows_carveouts_of_launches()) return kFunctionsCarveout;
@@ -124,6 +112,22 @@ struct LaunchAttributes {
 
 }  // namespace
 
+// Since 9.0, by code that waits, and captured in graphs since CUDA 12.3.
+bool launches_early(const void* function) {
+#if CUDART_VERSION >= 12030
+  constexpr int driver_that_captures = 12030;
+  constexpr int versions_that_wait = 90;
+  int version = 0;
+  check(cudaDriverGetVersion(&version), "cudaDriverGetVersion", kLoadingKernel);
+  if (version < driver_that_captures) return false;
+  const cudaFuncAttributes attributes = attributes_of(function, kLoadingKernel);
+  return std::min(attributes.ptxVersion, attributes.binaryVersion) >= versions_that_wait;
+#else
+  static_cast<void>(function);
+  return false;
+#endif
+}
+
 KernelEntry loaded(KernelEntry entry, Carveout carveout) {
   FARO_CHECK(entry.function != nullptr);
   const cudaFuncAttributes attributes = attributes_of(entry.function, kLoadingKernel);
@@ -132,7 +136,7 @@ KernelEntry loaded(KernelEntry entry, Carveout carveout) {
     fail(ErrorCode::unsupported, kLoadingKernel, "a plan for clusters of blocks",
          "one for this device, which has none", "plan for cuda::target()");
   }
-  if (entry.early) entry.early = launches_early();
+  if (entry.early) entry.early = launches_early(entry.function);
   if (entry.shared_bytes == 0) return entry;
   if (entry.shared_bytes > attributes.maxDynamicSharedSizeBytes) {
     // Whoever finds the limit too low sets the same one, so it never falls.

@@ -35,6 +35,10 @@ using faro::detail::Carveout;
 /// function is checked). Errors: ErrorCode::device.
 KernelEntry loaded(KernelEntry entry, Carveout carveout = Carveout::shared);
 
+/// Whether the current device launches it before the kernel ahead has ended: KernelEntry::early may be set.
+/// Errors: ErrorCode::device. Cost: a microsecond.
+bool launches_early(const void* function);
+
 /// The resources of a kernel that is loaded.
 KernelResources resources_of(const KernelEntry& entry);
 
