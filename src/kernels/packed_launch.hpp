@@ -136,7 +136,9 @@ inline PackedOthers others_of(const faro::detail::AxisMap& part, std::size_t wit
   for (std::size_t k = 1; k < part.axes.size(); ++k) {
     const faro::detail::StridedAxis& axis = part.axes[k];
     if (k == without) continue;
-    made.axes[made.count++] = {.extent = device::Division64(axis.extent), .in = axis.in, .out = axis.out};
+    made.axes[made.count++] = {.extent = device::Division32(static_cast<std::uint32_t>(axis.extent)),
+                               .in = axis.in,
+                               .out = axis.out};
     number *= axis.extent;
   }
   return made;

@@ -63,8 +63,10 @@ struct PackedMatrixParams {
   std::uint32_t side_pitch = 1;   // S
   std::uint64_t down = 1;         // tiles
   std::uint64_t across = 1;
-  device::Division64 of_matrix;  // tiles of one
-  device::Division64 of_strip;   // and of kStrip rows of them
+  device::Division32 of_matrix;  // tiles of one
+  device::Division32 of_strip;   // and of kStrip rows of them
+  device::Division32 of_group;   // words across
+  device::Division32 of_column;  // and words down
 };
 
 template <int q>
@@ -72,9 +74,9 @@ struct MovePackedMatrix : PackedMatrixParams {
   static constexpr std::uint32_t kSide = 1U << q;  // elements of a word
   static constexpr std::uint32_t kElementBits = 32U >> q;
   static constexpr std::uint32_t kMostWords = 32;  // of a tile's row
-  static constexpr std::uint32_t kThreads = q == 3 ? 256 : 512;
-  static constexpr std::uint32_t kMostSquares = q == 5 ? 512 : 1024;
-  static constexpr int kMinBlocks = q == 3 ? 4 : 2;
+  static constexpr std::uint32_t kThreads = 256;
+  static constexpr std::uint32_t kMostSquares = q == 5 ? 384 : q == 4 ? 768 : 1024;
+  static constexpr int kMinBlocks = 4;
   static constexpr std::uint32_t kAhead = 8;  // words of a thread on their way
   static constexpr std::uint32_t kSectorWords = 8;
   static constexpr std::uint64_t kStrip = 4;
@@ -82,7 +84,7 @@ struct MovePackedMatrix : PackedMatrixParams {
   /// Chooses tiles: by what they load and store, and by what a thread does before, in instructions of a word.
   /// Requires: all that tells the matrices apart (unchecked).
   constexpr void cut() {
-    constexpr std::uint64_t kBefore = 600 * kThreads / kSide;
+    constexpr std::uint64_t kBefore = 200 * kThreads / kSide;
     constexpr std::uint64_t kOfLoads = 16;
     constexpr std::uint64_t kOfStores = 10;
     constexpr std::uint64_t kSectors = 12;  // of a row of a tile: what is loaded besides
@@ -107,34 +109,46 @@ struct MovePackedMatrix : PackedMatrixParams {
     }
     group_pitch = words_across | 1;
     side_pitch = words_down * group_pitch + (more_groups() * group_pitch + 31) / 32 * 32;
-    of_matrix = device::Division64(down * across);
-    of_strip = device::Division64(kStrip * across);
+    of_matrix = device::Division32(static_cast<std::uint32_t>(down * across));
+    of_strip = device::Division32(static_cast<std::uint32_t>(kStrip * across));
+    of_group = device::Division32(words_across);
+    of_column = device::Division32(words_down);
   }
 
   constexpr std::uint64_t blocks() const { return matrices * down * across; }
   /// With what is loaded ahead of a last word.
-  constexpr std::uint32_t shared_bytes() const { return (kSide * side_pitch + kAhead) * 4; }
+  constexpr std::uint32_t shared_bytes() const { return kTileBytes + (kSide * side_pitch + kAhead) * 4; }
 
+  /// What a block works on: worked out by one thread, kept in shared memory.
   struct Tile {
-    std::int64_t in = 0;  // bit where the matrix begins
-    std::int64_t out = 0;
-    std::int64_t row = 0;   // of the first group, below 0 in a first one that has more
-    std::int64_t word = 0;  // of the output's rows, counted from sectors on
-    std::uint64_t column = 0;
+    std::int64_t in = 0;           // bit of the first group's first row
+    std::int64_t in_before = 0;    // and of rows before the first, where a tile has such
+    std::int64_t out = 0;          // bit where the first column's row begins
+    std::int64_t word = 0;         // of the output's rows, counted from sectors on
+    std::uint64_t column = 0;      // the first
     std::uint32_t columns = 0;
     std::uint32_t words_down = 0;  // and how many of each there are
     std::uint32_t words_across = 0;
-    bool is_first = true;  // of the matrices that lie one behind another
+    std::uint32_t before = 0;       // groups of rows before the first
+    std::uint32_t first_group = 0;  // that is loaded
+    std::uint32_t groups = 0;       // the last one and 1
+    std::uint32_t ends = 0;         // bit i: of columns i, i + 2^q .. one has bits that no other row's words hold
+    bool is_first = true;           // of the matrices that lie one behind another
     bool is_last = true;
+    bool is_inside = false;   // all that is loaded is whole words of the array
+    bool is_shifted = false;  // some row begins inside a word
   };
+  static constexpr std::uint32_t kTileBytes = (sizeof(Tile) + 15) / 16 * 16;
 
   template <typename Block>
   constexpr void operator()(Block& block) const {
-    device::DirectMemory memory{in.base, out.base, block.shared()};
-    const Tile tile = tile_of(block.index());
-    load(memory, tile, block.thread());
+    Tile& kept = *reinterpret_cast<Tile*>(block.shared());
+    if (block.thread() == 0) kept = tile_of(block.index());
     block.barrier();
-    store(memory, tile, block.thread(), [&](std::uint64_t word, std::uint32_t value, std::uint32_t mask) {
+    device::DirectMemory memory{in.base, out.base, block.shared()};
+    load(memory, Tile(kept), block.thread());  // a copy: words are stored beside it
+    block.barrier();
+    store(memory, Tile(kept), block.thread(), [&](std::uint64_t word, std::uint32_t value, std::uint32_t mask) {
       put_bits(block, out, word, value, mask);
     });
   }
@@ -142,63 +156,73 @@ struct MovePackedMatrix : PackedMatrixParams {
   // --- phases, of the block's tile
 
   constexpr Tile tile_of(std::uint64_t block) const {
-    const std::uint64_t matrix = of_matrix.divide(block);
+    auto in_strip = static_cast<std::uint32_t>(block);
+    std::uint32_t matrix = of_matrix.divide(in_strip);
+    const std::uint32_t strip = of_strip.divide(in_strip);
     Tile tile;
     tile.in = static_cast<std::int64_t>(in_first);
     tile.out = static_cast<std::int64_t>(out_first);
     others.add(matrix, tile.in, tile.out);
     if (next == PackedNext::matrix) {
-      std::uint64_t along = matrix;
-      others.axes[0].extent.divide(along);
+      const std::uint32_t along = matrix - others.axes[0].extent.quotient(matrix) * others.axes[0].extent.divisor();
       tile.is_first = along == 0;
       tile.is_last = along + 1 == others.axes[0].extent.divisor();
     }
     // Strips of tiles: neighbours on both sides are on their way together.
-    const std::uint64_t strip = of_strip.divide(block);
     const std::uint64_t high = down - strip * kStrip < kStrip ? down - strip * kStrip : kStrip;
-    const auto in_strip = static_cast<std::uint32_t>(block);
-    const std::uint32_t column = in_strip / static_cast<std::uint32_t>(high);
-    const std::uint64_t word = (strip * kStrip + (in_strip - column * high)) * words_down;
+    const std::uint32_t across_strip = in_strip / static_cast<std::uint32_t>(high);
+    const std::uint64_t word = (strip * kStrip + (in_strip - across_strip * high)) * words_down;
     tile.word = static_cast<std::int64_t>(word);
-    tile.column = std::uint64_t{column} * words_across * kSide;
-    tile.row = (tile.word - more_groups()) * kSide;
+    tile.column = std::uint64_t{across_strip} * words_across * kSide;
     const auto few = [](std::uint64_t number, std::uint32_t most) {
       return number < most ? static_cast<std::uint32_t>(number) : most;
     };
     tile.columns = few(columns - tile.column, words_across * kSide);
     tile.words_across = (tile.columns + kSide - 1) / kSide;
     tile.words_down = few(row_words() - word, words_down);
+    const std::int64_t row = (tile.word - more_groups()) * kSide;
+    const std::int64_t left = static_cast<std::int64_t>(rows) - row;
+    if (left > 0)
+      tile.groups = few((static_cast<std::uint64_t>(left) + kSide - 1) / kSide, tile.words_down + more_groups());
+    if (row < 0) tile.before = few(static_cast<std::uint64_t>(-row) / kSide, tile.groups);
+    const bool has_before = next == PackedNext::column || !tile.is_first;
+    const std::uint32_t asked = has_before ? shared_words : 0;
+    if (tile.before > asked) tile.first_group = tile.before - asked;
+    place(tile, row);
     return tile;
   }
 
   template <device::Memory Memory>
   constexpr void load(Memory& memory, const Tile& tile, std::uint32_t thread) const {
-    const std::uint32_t squares = (tile.words_down + more_groups()) * tile.words_across;
-    for (std::uint32_t n = thread; n < squares; n += kThreads) {
-      const std::uint32_t group = n / tile.words_across;
-      const std::uint32_t w = n - group * tile.words_across;
-      std::uint32_t words[kSide] = {};
-      load_square(memory, tile, tile.row + std::int64_t{group} * kSide, w, words);
-      device::converge(memory);
-      if (in.high_first != out.high_first) {
+    const std::uint32_t squares = tile.groups * words_across;
+    for (std::uint32_t n = tile.first_group * words_across + thread; n < squares; n += kThreads) {
+      const std::uint32_t group = of_group.quotient(n);
+      const std::uint32_t w = n - group * words_across;
+      if (w < tile.words_across) {
+        const std::uint32_t first = kTileBytes + 4 * (group * group_pitch + w);
+        std::uint32_t words[kSide] = {};
+        load_square(memory, tile, group, w, first, words);
+        device::converge(memory);
+        if (in.high_first != out.high_first) {
+          FARO_UNROLL
+          for (std::uint32_t i = 0; i < kSide; ++i) words[i] = turned_elements(words[i], kElementBits);
+        }
+        detail::transpose_words<q>(words);
         FARO_UNROLL
-        for (std::uint32_t i = 0; i < kSide; ++i) words[i] = turned_elements(words[i], kElementBits);
+        for (std::uint32_t i = 0; i < kSide; ++i)
+          memory.template store_shared<4>(first + i * (4 * side_pitch), device::Packet<4>{{words[i]}});
       }
-      detail::transpose_words<q>(words);
-      const std::uint32_t first = 4 * (group * group_pitch + w);
-      FARO_UNROLL
-      for (std::uint32_t i = 0; i < kSide; ++i)
-        memory.template store_shared<4>(first + i * (4 * side_pitch), device::Packet<4>{{words[i]}});
     }
   }
 
   /// ends(word, value, mask): what the output's word `word`, of which others write the rest, gets.
   template <device::Memory Memory, typename Ends>
   constexpr void store(Memory& memory, const Tile& tile, std::uint32_t thread, const Ends& ends) const {
-    for (std::uint32_t n = thread; n < kSide * tile.words_down; n += kThreads) {
-      const std::uint32_t i = n / tile.words_down;
+    for (std::uint32_t n = thread; n < kSide * words_down; n += kThreads) {
+      const std::uint32_t i = of_column.quotient(n);
+      const std::uint32_t k = n - i * words_down;
       if (i >= tile.columns) return;
-      store_words(memory, tile, i, n - i * tile.words_down, ends);
+      if (k < tile.words_down) store_words(memory, tile, i, k, ends);
     }
   }
 
@@ -214,6 +238,42 @@ struct MovePackedMatrix : PackedMatrixParams {
     constexpr auto kElement = static_cast<std::int64_t>(kElementBits);
     return next == PackedNext::matrix ? -others.axes[0].in : out_pitch < 0 ? kElement : -kElement;
   }
+  constexpr std::uint64_t first_column() const { return out_pitch < 0 ? columns - 1 : 0; }
+  constexpr std::uint64_t last_column() const { return columns - 1 - first_column(); }
+
+  // Whether 32 bits number those of a square.
+  constexpr bool is_near() const {
+    constexpr std::int64_t kNear = (std::int64_t{1} << 30) / kSide;
+    return -kNear < in_pitch && in_pitch < kNear;
+  }
+
+  // Where the tile lies in both arrays, of which its matrix's places are known; `row`: of its first group.
+  constexpr void place(Tile& tile, std::int64_t row) const {
+    tile.in += row * in_pitch + static_cast<std::int64_t>(tile.column * kElementBits);
+    tile.in_before = tile.in + static_cast<std::int64_t>(rows) * in_pitch + to_row_before();
+    tile.out += static_cast<std::int64_t>(tile.column) * out_pitch;
+    tile.is_shifted = !is_near() || static_cast<std::uint64_t>(tile.in | in_pitch) % kWordBits != 0;
+    if (tile.first_group < tile.before && static_cast<std::uint64_t>(tile.in_before) % kWordBits != 0)
+      tile.is_shifted = true;
+    const std::int64_t width = std::int64_t{tile.words_across} * kWordBits - (tile.is_shifted ? 0 : kWordBits);
+    const auto holds = [&](std::int64_t bit, std::uint32_t first, std::uint32_t end) {
+      const std::int64_t one = bit + std::int64_t{first} * kSide * in_pitch;
+      const std::int64_t other = bit + (std::int64_t{end} * kSide - 1) * in_pitch;
+      const std::int64_t low = one < other ? one : other;
+      const std::int64_t high = (one < other ? other : one) + width;
+      return low >= 0 && in.holds_word(static_cast<std::uint64_t>(low) / kWordBits) &&
+             in.holds_word(static_cast<std::uint64_t>(high) / kWordBits);
+    };
+    tile.is_inside = (tile.before == tile.groups || holds(tile.in, tile.before, tile.groups)) &&
+                     (tile.before <= tile.first_group || holds(tile.in_before, tile.first_group, tile.before));
+    if (next == PackedNext::column) {
+      for (const std::uint64_t column : {first_column(), last_column()}) {
+        if (column - tile.column < tile.columns) tile.ends |= std::uint32_t{1} << column % kSide;
+      }
+    } else if (tile.is_first || tile.is_last) {
+      tile.ends = ~std::uint32_t{0};
+    }
+  }
 
   // Whether the word and those two sectors before and behind it are the row's.
   static constexpr bool is_inside_row(std::int64_t word, std::int64_t row_bits) {
@@ -221,128 +281,163 @@ struct MovePackedMatrix : PackedMatrixParams {
     return word >= kApart && (word + kApart) * static_cast<std::int64_t>(kWordBits) <= row_bits;
   }
 
+  // Words of columns 2^q apart, a word of the output's rows each.
+  struct Column {
+    std::uint32_t from = 0;       // where it lies in shared memory, if rows begin with sectors
+    std::uint32_t count = 0;      // of such words
+    std::uint32_t phase = 0;      // bits into a word at which rows begin,
+    std::uint32_t into = 0;       // words into a sector at which the first one does, which the next ones do
+    std::uint32_t more_into = 0;  // so many more
+    std::uint64_t at = 0;         // word of the output, if its row begins with a sector
+  };
+
   // Words k of the tile of its columns i, i + 2^q ..
   template <device::Memory Memory, typename Ends>
   constexpr void store_words(Memory& memory, const Tile& tile, std::uint32_t i, std::uint32_t k,
                              const Ends& ends) const {
-    constexpr auto kElement = static_cast<std::int64_t>(kElementBits);
-    constexpr std::uint32_t kInSector = kSectorWords - 1;
-    const std::uint32_t count = (tile.columns - i + kSide - 1) / kSide;
-    const std::uint64_t column = tile.column + i;
-    const auto first = static_cast<std::uint64_t>(tile.out + static_cast<std::int64_t>(column) * out_pitch);
-    const auto phase = static_cast<std::uint32_t>(first % kWordBits);
-    const std::int64_t step = out_pitch / kElement;  // words
-    // Word 0 of the row is `into` words behind a sector; that of the next one so many more.
-    std::uint32_t into =
-        parted ? (static_cast<std::uint32_t>(first / kWordBits) + base_in_sector) & kInSector : 0;
-    const std::uint32_t more_into = parted ? static_cast<std::uint32_t>(step) & kInSector : 0;
+    const auto first = static_cast<std::uint64_t>(tile.out + std::int64_t{i} * out_pitch);
     const std::int64_t furthest = tile.word + k;  // word of the row, if it begins with a sector
-    std::uint64_t at = first / kWordBits + static_cast<std::uint64_t>(furthest);
-    const std::uint32_t from = 4 * ((k + more_groups() - (skewed ? 1 : 0)) * group_pitch + i * side_pitch);
+    Column column;
+    column.from = kTileBytes + 4 * ((k + more_groups() - (skewed ? 1 : 0)) * group_pitch + i * side_pitch);
+    column.count = (tile.columns - i + kSide - 1) / kSide;
+    column.phase = static_cast<std::uint32_t>(first % kWordBits);
+    column.at = first / kWordBits + static_cast<std::uint64_t>(furthest);
+    const std::int64_t row_bits = static_cast<std::int64_t>(rows * kElementBits) + column.phase;
+    if (parted) {
+      column.into = (static_cast<std::uint32_t>(first / kWordBits) + base_in_sector) & (kSectorWords - 1);
+      column.more_into = static_cast<std::uint32_t>(word_step()) & (kSectorWords - 1);
+      if (is_inside_row(furthest, row_bits))
+        store_parted(memory, column);
+      else
+        store_ends(memory, tile, column, i, furthest, row_bits, ends);
+      return;
+    }
+    const bool has_end = (tile.ends >> i & 1) != 0;
+    if (furthest >= row_bits / static_cast<std::int64_t>(kWordBits)) {
+      if (has_end) store_ends(memory, tile, column, i, furthest, row_bits, ends);
+    } else if (has_end && furthest == 0 && column.phase != 0) {
+      store_ends(memory, tile, column, i, furthest, row_bits, ends);
+    } else {
+      store_whole(memory, column);
+    }
+  }
+
+  // Words from a column's to the one 2^q on.
+  constexpr std::int64_t word_step() const { return out_pitch / static_cast<std::int64_t>(kElementBits); }
+
+  template <device::Memory Memory>
+  constexpr std::uint32_t value_at(Memory& memory, std::uint32_t address, std::uint32_t phase) const {
+    const std::uint32_t value = memory.template load_shared<4>(address).unit[0];
+    if (!skewed) return value;
+    return shifted_in(value, memory.template load_shared<4>(address + 4 * group_pitch).unit[0], phase);
+  }
+  template <device::Memory Memory>
+  static constexpr void store_at(Memory& memory, std::uint64_t byte, std::uint32_t value) {
+    memory.template store_global<4>(device::kOutput, byte, device::Packet<4>{{value}});
+  }
+
+  // Rows may begin anywhere in a sector.
+  template <device::Memory Memory>
+  constexpr void store_whole(Memory& memory, const Column& column) const {
+    const std::uint64_t step = static_cast<std::uint64_t>(word_step()) * 4;
+    std::uint64_t at = column.at * 4;
+    for (std::uint32_t w = 0; w < column.count; w += kAhead) {
+      std::uint32_t values[kAhead];
+      FARO_UNROLL
+      for (std::uint32_t a = 0; a < kAhead; ++a)
+        values[a] = value_at(memory, column.from + 4 * w + 4 * a, column.phase);
+      if (out.high_first) turn_all(values);
+      FARO_UNROLL
+      for (std::uint32_t a = 0; a < kAhead; ++a, at += step) {
+        if (w + a < column.count) store_at(memory, at, values[a]);
+      }
+    }
+  }
+
+  // Rows that begin before a sector are shifted to it.
+  template <device::Memory Memory>
+  constexpr void store_parted(Memory& memory, const Column& column) const {
+    // After so many columns rows begin at the same word of a sector again.
+    static_assert(kAhead % kSectorWords == 0);
     const std::uint32_t behind = 4 * group_pitch;
-    const auto value_at = [&](std::uint32_t address) {
-      const std::uint32_t value = memory.template load_shared<4>(address).unit[0];
-      return skewed ? shifted_in(value, memory.template load_shared<4>(address + behind).unit[0], phase)
-                    : value;
-    };
-    const auto store_at = [&](std::uint64_t byte, std::uint32_t value) {
-      memory.template store_global<4>(device::kOutput, byte, device::Packet<4>{{value}});
-    };
-    // Which bits of the word are the row's, or those of the one before.
-    const std::int64_t row_bits = static_cast<std::int64_t>(rows) * kElement + phase;
+    const std::int64_t step = word_step();
+    std::uint32_t addresses[kAhead];
+    std::int64_t places[kAhead];
+    std::uint32_t before = column.into;
+    FARO_UNROLL
+    for (std::uint32_t a = 0; a < kAhead; ++a) {
+      addresses[a] = column.from + 4 * a - before * behind;
+      places[a] = 4 * (step * a - before);
+      before = (before + column.more_into) & (kSectorWords - 1);
+    }
+    std::uint64_t at = column.at * 4;
+    constexpr std::uint64_t kBytesAhead = 4 * std::uint64_t{kAhead};
+    for (std::uint32_t w = 0; w < column.count;
+         w += kAhead, at += kBytesAhead * static_cast<std::uint64_t>(step)) {
+      std::uint32_t values[kAhead];
+      FARO_UNROLL
+      for (std::uint32_t a = 0; a < kAhead; ++a)
+        values[a] = value_at(memory, addresses[a] + 4 * w, column.phase);
+      if (out.high_first) turn_all(values);
+      FARO_UNROLL
+      for (std::uint32_t a = 0; a < kAhead; ++a) {
+        if (w + a < column.count) store_at(memory, at + static_cast<std::uint64_t>(places[a]), values[a]);
+      }
+    }
+  }
+
+  // Where rows begin or end: each word asks which of its bits are its row's, or those of the one before.
+  template <device::Memory Memory, typename Ends>
+  constexpr void store_ends(Memory& memory, const Tile& tile, const Column& column, std::uint32_t i,
+                            std::int64_t furthest, std::int64_t row_bits, const Ends& ends) const {
     const std::int64_t shared = static_cast<std::int64_t>(shared_words) - 1;
+    const std::int64_t end = row_bits / static_cast<std::int64_t>(kWordBits);
     const auto mask_of = [&](std::uint32_t before, bool is_first, bool is_last) {
       const std::int64_t word = furthest - before;
-      const std::int64_t end = row_bits / static_cast<std::int64_t>(kWordBits);
       std::uint32_t mask = ~std::uint32_t{0};
       if (word < (is_first ? 0 : -shared) || word > end) mask = 0;
-      if (is_first && word == 0) mask &= ~std::uint32_t{0} << phase;
+      if (is_first && word == 0) mask &= ~std::uint32_t{0} << column.phase;
       if (is_last && word == end) mask &= low_ones(static_cast<std::uint64_t>(row_bits) % kWordBits);
       if (!is_last && furthest >= ((end + before) & ~shared)) mask = 0;
       return mask;
     };
-    const bool by_columns = next == PackedNext::column;
-    const std::uint64_t first_column = out_pitch < 0 ? columns - 1 : 0;
-    const std::uint64_t last_column = columns - 1 - first_column;
-    const auto has = [&](std::uint64_t c) {
-      return c >= column && (c - column) % kSide == 0 && c - column < tile.columns;
-    };
-    bool is_special = by_columns && (has(first_column) || has(last_column));
-    // After so many columns rows begin at the same word of a sector again.
-    static_assert(kAhead % kSectorWords == 0);
-    std::uint32_t addresses[kAhead];
-    std::int64_t places[kAhead];
-    bool is_whole[kAhead];
-    bool is_any = is_special;
-    const bool is_inside = is_inside_row(furthest, row_bits);
-    std::uint32_t mask = ~std::uint32_t{0};
-    std::uint32_t before = into;
-    FARO_UNROLL
-    for (std::uint32_t a = 0; a < kAhead; ++a) {
-      if ((a == 0 || parted) && !is_inside)
-        mask = by_columns ? mask_of(before, false, false) : mask_of(before, tile.is_first, tile.is_last);
-      is_whole[a] = mask == ~std::uint32_t{0};
-      is_special = is_special || (mask != 0 && !is_whole[a]);
-      is_any = is_any || mask != 0;
-      addresses[a] = from + 4 * a - before * behind;
-      places[a] = 4 * (step * a - before);
-      before = (before + more_into) & kInSector;
-    }
-    if (!is_any) return;
-    if (!is_special) {
-      at *= 4;
-      constexpr std::uint64_t kBytesAhead = 4 * std::uint64_t{kAhead};
-      for (std::uint32_t w = 0; w < count;
-           w += kAhead, at += kBytesAhead * static_cast<std::uint64_t>(step)) {
-        std::uint32_t values[kAhead];
-        FARO_UNROLL
-        for (std::uint32_t a = 0; a < kAhead; ++a) values[a] = value_at(addresses[a] + 4 * w);
-        if (out.high_first) turn_all(values);
-        FARO_UNROLL
-        for (std::uint32_t a = 0; a < kAhead; ++a) {
-          if (w + a < count && is_whole[a]) store_at(at + static_cast<std::uint64_t>(places[a]), values[a]);
-        }
-      }
-      return;
-    }
-    for (std::uint32_t w = 0; w < count; ++w, at += static_cast<std::uint64_t>(step)) {
-      const std::uint64_t c = column + std::uint64_t{w} * kSide;
-      mask = by_columns ? mask_of(into, c == first_column, c == last_column)
-                        : mask_of(into, tile.is_first, tile.is_last);
+    std::uint64_t at = column.at;
+    std::uint32_t into = column.into;
+    FARO_NO_UNROLL
+    for (std::uint32_t w = 0; w < column.count; ++w, at += static_cast<std::uint64_t>(word_step())) {
+      const std::uint64_t c = tile.column + i + std::uint64_t{w} * kSide;
+      const std::uint32_t mask = next == PackedNext::column
+                                     ? mask_of(into, c == first_column(), c == last_column())
+                                     : mask_of(into, tile.is_first, tile.is_last);
       if (mask != 0) {
-        std::uint32_t value = value_at(from + 4 * w - into * behind);
+        std::uint32_t value = value_at(memory, column.from + 4 * w - into * 4 * group_pitch, column.phase);
         if (out.high_first) value = turned_bytes(value);
         if (mask == ~std::uint32_t{0}) {
-          store_at(4 * (at - into), value);
+          store_at(memory, 4 * (at - into), value);
         } else if (out.holds_word(at - into)) {
           ends(at - into, value, out.high_first ? turned_bytes(mask) : mask);
         }
       }
-      into = (into + more_into) & kInSector;
+      into = (into + column.more_into) & (kSectorWords - 1);
     }
   }
 
-  // 32 bits of each row from word w of the tile on; zero what is behind the last row.
+  // 32 bits of each row from word w of the tile on; zero what is no part of the array. `first`: where the
+  // square will lie in shared memory, a word each 4 * side_pitch bytes.
   template <device::Memory Memory>
-  constexpr void load_square(Memory& memory, const Tile& tile, std::int64_t row, std::uint32_t w,
-                             std::uint32_t (&words)[kSide]) const {
-    std::int64_t bit = tile.in + row * in_pitch +
-                       static_cast<std::int64_t>((tile.column + std::uint64_t{w} * kSide) * kElementBits);
-    std::int64_t held = static_cast<std::int64_t>(rows) - row;
-    if (row < -static_cast<std::int64_t>(shared_words) * kSide) return;
-    if (row < 0) {
-      bit += static_cast<std::int64_t>(rows) * in_pitch + to_row_before();
-      held = next == PackedNext::column || !tile.is_first ? kSide : 0;
-    }
-    const bool is_shifted = static_cast<std::uint64_t>(bit | in_pitch) % kWordBits != 0;
-    const std::int64_t reach = (kSide - 1) * in_pitch;
-    const std::int64_t low = bit + (reach < 0 ? reach : 0);
-    const std::int64_t high = bit + (reach < 0 ? 0 : reach) + (is_shifted ? kWordBits : 0);
-    if (held < kSide || low < 0 || !in.holds_word(static_cast<std::uint64_t>(low) / kWordBits) ||
-        !in.holds_word(static_cast<std::uint64_t>(high) / kWordBits)) {
-      load_words<std::int64_t>(words, bit, is_shifted, [&](std::uint32_t i, std::int64_t word) {
-        return i < held ? word_of(memory, static_cast<std::uint64_t>(word)) : 0;
-      });
+  constexpr void load_square(Memory& memory, const Tile& tile, std::uint32_t group, std::uint32_t w,
+                             std::uint32_t first, std::uint32_t (&words)[kSide]) const {
+    const std::int64_t bit = (group < tile.before ? tile.in_before : tile.in) +
+                             std::int64_t{group} * (in_pitch * kSide) + std::int64_t{w} * kWordBits;
+    if (!tile.is_inside) {
+      // Row by row, by way of the square's own place: as few instructions as may be, for few squares.
+      FARO_NO_UNROLL
+      for (std::uint32_t i = 0; i < kSide; ++i)
+        memory.template store_shared<4>(first + i * (4 * side_pitch),
+                                        device::Packet<4>{{bits_of(memory, bit + i * in_pitch)}});
+      FARO_UNROLL
+      for (std::uint32_t i = 0; i < kSide; ++i)
+        words[i] = memory.template load_shared<4>(first + i * (4 * side_pitch)).unit[0];
       return;
     }
     const std::uint64_t base = static_cast<std::uint64_t>(bit) / kWordBits * 4;
@@ -351,11 +446,10 @@ struct MovePackedMatrix : PackedMatrixParams {
           .unit[0];
     };
     const auto into = static_cast<std::uint32_t>(static_cast<std::uint64_t>(bit) % kWordBits);
-    constexpr std::int64_t kNear = std::int64_t{1} << 30;
-    if (-kNear < reach && reach < kNear)
-      load_words<std::int32_t>(words, static_cast<std::int32_t>(into), is_shifted, word);
+    if (is_near())
+      load_words<std::int32_t>(words, static_cast<std::int32_t>(into), tile.is_shifted, word);
     else
-      load_words<std::int64_t>(words, into, is_shifted, word);
+      load_words<std::int64_t>(words, into, true, word);
   }
 
   // word(i, n): word n, counted from where `bit` is, of row i.
@@ -393,6 +487,15 @@ struct MovePackedMatrix : PackedMatrixParams {
   static constexpr void turn_all(std::uint32_t (&words)[count]) {
     FARO_UNROLL
     for (std::uint32_t& word : words) word = turned_bytes(word);
+  }
+
+  template <device::Memory Memory>
+  constexpr std::uint32_t bits_of(Memory& memory, std::int64_t bit) const {
+    constexpr int kShift = 5;
+    const auto word = static_cast<std::uint64_t>(bit >> kShift);  // downwards, too, before the array
+    std::uint32_t both[2] = {word_of(memory, word), word_of(memory, word + 1)};
+    if (in.high_first) turn_all(both);
+    return shifted_out(both[0], both[1], static_cast<std::uint32_t>(static_cast<std::uint64_t>(bit) % kWordBits));
   }
 
   template <device::Memory Memory>
