@@ -46,16 +46,19 @@ struct PackedMatrixParams {
   PackedOthers others;         // that number the matrices
   std::uint64_t in_first = 0;  // bits, from the base
   std::uint64_t out_first = 0;
-  std::uint64_t rows = 0;      // side by side in the output
+  std::uint64_t rows = 0;      // side by side in the output, of a whole chain
   std::uint64_t columns = 0;   // side by side in the input
   std::int64_t in_pitch = 0;   // bits from row to row
+  // A chain of matrices whose rows follow one another in the output: rows of each, fewer than 2^31 of all.
+  device::Division32 of_chain;
+  bool is_chain = false;
+  std::int64_t chain_in = 0;   // bits of the input from a matrix to the next one
   std::int64_t out_pitch = 0;  // and from column to column
   std::uint64_t matrices = 1;
   PackedNext next = PackedNext::none;
-  bool skewed = false;               // some row of the output begins inside a word,
-  bool parted = false;               // or inside a sector
+  bool skewed = false;               // some row of the output begins inside a word
+  bool parted = false;               // tiles are whole sectors of it, and some row begins inside one
   std::uint32_t base_in_sector = 0;  // words into one at which the output's base is
-  std::uint32_t shared_words = 1;    // the next row's, where one ends and it begins: a sector or a word
   // Of all tiles, by cut().
   std::uint32_t words_down = 1;
   std::uint32_t words_across = 1;
@@ -74,39 +77,33 @@ struct MovePackedMatrix : PackedMatrixParams {
   static constexpr std::uint32_t kSide = 1U << q;  // elements of a word
   static constexpr std::uint32_t kElementBits = 32U >> q;
   static constexpr std::uint32_t kMostWords = 32;  // of a tile's row
-  static constexpr std::uint32_t kThreads = 256;
-  static constexpr std::uint32_t kMostSquares = q == 5 ? 384 : q == 4 ? 768 : 1024;
-  static constexpr int kMinBlocks = 4;
+  static constexpr std::uint32_t kThreads = q == 3 ? 256 : 512;
+  static constexpr std::uint32_t kMostSquares = q == 5 ? 768 : 1024;
+  static constexpr int kMinBlocks = q == 3 ? 4 : 2;
   static constexpr std::uint32_t kAhead = 8;  // words of a thread on their way
   static constexpr std::uint32_t kSectorWords = 8;
   static constexpr std::uint64_t kStrip = 4;
 
-  /// Chooses tiles: by what they load and store, and by what a thread does before, in instructions of a word.
+  /// Chooses tiles: by what they load and store, what sectors cost that are written in part, and what a thread
+  /// does before, in instructions of a word. `ragged`: rows begin inside sectors.
   /// Requires: all that tells the matrices apart (unchecked).
-  constexpr void cut() {
-    constexpr std::uint64_t kBefore = 200 * kThreads / kSide;
-    constexpr std::uint64_t kOfLoads = 16;
-    constexpr std::uint64_t kOfStores = 10;
-    constexpr std::uint64_t kSectors = 12;  // of a row of a tile: what is loaded besides
-    const std::uint64_t row = row_words();
-    const std::uint64_t in_row = (columns + kSide - 1) / kSide;
-    const std::uint32_t step = parted ? kSectorWords : 1;
+  constexpr void cut(bool ragged) {
+    // Where one row ends and the next one begins in a sector there are none of three.
+    const bool can_part = ragged && rows > (kSectorWords + 1) * kSide;
     std::uint64_t least = ~std::uint64_t{0};
-    for (std::uint32_t k = step; k + more_groups() <= kMostSquares / kSectorWords; k += step) {
-      const std::uint32_t groups = k + more_groups();
-      const std::uint64_t most = kMostSquares / groups < kMostWords ? kMostSquares / groups : kMostWords;
-      const std::uint64_t tiles_across = (in_row + most - 1) / most;
-      const std::uint64_t tiles_down = (row + k - 1) / k;
-      const std::uint64_t w = (in_row + tiles_across - 1) / tiles_across;
-      const std::uint64_t cost =
-          tiles_down * tiles_across * (kOfLoads * groups * (w + kSectors) + kOfStores * k * w + kBefore);
-      if (cost >= least) continue;
-      least = cost;
-      words_down = k;
-      words_across = static_cast<std::uint32_t>(w);
-      down = tiles_down;
-      across = tiles_across;
+    MovePackedMatrix best = *this;
+    for (const bool asked : {false, true}) {
+      if (asked && !can_part) break;
+      parted = asked;
+      for (std::uint32_t k = 1; k + more_groups() <= kMostSquares / kSectorWords; ++k) {
+        if (parted && k % kSectorWords != 0) continue;
+        const std::uint64_t cost = cut_to(k, ragged);
+        if (cost >= least) continue;
+        least = cost;
+        best = *this;
+      }
     }
+    *this = best;
     group_pitch = words_across | 1;
     side_pitch = words_down * group_pitch + (more_groups() * group_pitch + 31) / 32 * 32;
     of_matrix = device::Division32(static_cast<std::uint32_t>(down * across));
@@ -121,15 +118,14 @@ struct MovePackedMatrix : PackedMatrixParams {
 
   /// What a block works on: worked out by one thread, kept in shared memory.
   struct Tile {
-    std::int64_t in = 0;           // bit of the first group's first row
-    std::int64_t in_before = 0;    // and of rows before the first, where a tile has such
+    std::int64_t in = 0;           // bit of the first row, which another tile may have
+    std::int64_t row = 0;          // of the first group, below 0 for ends of rows before
     std::int64_t out = 0;          // bit where the first column's row begins
     std::int64_t word = 0;         // of the output's rows, counted from sectors on
     std::uint64_t column = 0;      // the first
     std::uint32_t columns = 0;
     std::uint32_t words_down = 0;  // and how many of each there are
     std::uint32_t words_across = 0;
-    std::uint32_t before = 0;       // groups of rows before the first
     std::uint32_t first_group = 0;  // that is loaded
     std::uint32_t groups = 0;       // the last one and 1
     std::uint32_t ends = 0;         // bit i: of columns i, i + 2^q .. one has bits that no other row's words hold
@@ -180,15 +176,26 @@ struct MovePackedMatrix : PackedMatrixParams {
     tile.columns = few(columns - tile.column, words_across * kSide);
     tile.words_across = (tile.columns + kSide - 1) / kSide;
     tile.words_down = few(row_words() - word, words_down);
-    const std::int64_t row = (tile.word - more_groups()) * kSide;
-    const std::int64_t left = static_cast<std::int64_t>(rows) - row;
-    if (left > 0)
-      tile.groups = few((static_cast<std::uint64_t>(left) + kSide - 1) / kSide, tile.words_down + more_groups());
-    if (row < 0) tile.before = few(static_cast<std::uint64_t>(-row) / kSide, tile.groups);
-    const bool has_before = next == PackedNext::column || !tile.is_first;
-    const std::uint32_t asked = has_before ? shared_words : 0;
-    if (tile.before > asked) tile.first_group = tile.before - asked;
-    place(tile, row);
+    tile.row = (tile.word - more_groups()) * kSide;
+    const std::int64_t left = static_cast<std::int64_t>(rows) - tile.row;
+    if (left > 0) {
+      tile.groups =
+          few((static_cast<std::uint64_t>(left) + kSide - 1) / kSide, tile.words_down + more_groups());
+    }
+    if (tile.row < 0 && next != PackedNext::column && tile.is_first)
+      tile.first_group = few(static_cast<std::uint64_t>(-tile.row) / kSide, tile.groups);
+    tile.in += static_cast<std::int64_t>(tile.column * kElementBits);
+    tile.out += static_cast<std::int64_t>(tile.column) * out_pitch;
+    tile.is_shifted = !is_near() || static_cast<std::uint64_t>(tile.in | in_pitch | chain_in) % kWordBits != 0 ||
+                      (tile.row < 0 && to_row_before() % static_cast<std::int64_t>(kWordBits) != 0);
+    tile.is_inside = is_inside(tile);
+    if (next == PackedNext::column) {
+      for (const std::uint64_t c : {first_column(), last_column()}) {
+        if (c - tile.column < tile.columns) tile.ends |= std::uint32_t{1} << c % kSide;
+      }
+    } else if (tile.is_first || tile.is_last) {
+      tile.ends = ~std::uint32_t{0};
+    }
     return tile;
   }
 
@@ -247,38 +254,80 @@ struct MovePackedMatrix : PackedMatrixParams {
     return -kNear < in_pitch && in_pitch < kNear;
   }
 
-  // Where the tile lies in both arrays, of which its matrix's places are known; `row`: of its first group.
-  constexpr void place(Tile& tile, std::int64_t row) const {
-    tile.in += row * in_pitch + static_cast<std::int64_t>(tile.column * kElementBits);
-    tile.in_before = tile.in + static_cast<std::int64_t>(rows) * in_pitch + to_row_before();
-    tile.out += static_cast<std::int64_t>(tile.column) * out_pitch;
-    tile.is_shifted = !is_near() || static_cast<std::uint64_t>(tile.in | in_pitch) % kWordBits != 0;
-    if (tile.first_group < tile.before && static_cast<std::uint64_t>(tile.in_before) % kWordBits != 0)
-      tile.is_shifted = true;
-    const std::int64_t width = std::int64_t{tile.words_across} * kWordBits - (tile.is_shifted ? 0 : kWordBits);
-    const auto holds = [&](std::int64_t bit, std::uint32_t first, std::uint32_t end) {
-      const std::int64_t one = bit + std::int64_t{first} * kSide * in_pitch;
-      const std::int64_t other = bit + (std::int64_t{end} * kSide - 1) * in_pitch;
-      const std::int64_t low = one < other ? one : other;
-      const std::int64_t high = (one < other ? other : one) + width;
-      return low >= 0 && in.holds_word(static_cast<std::uint64_t>(low) / kWordBits) &&
-             in.holds_word(static_cast<std::uint64_t>(high) / kWordBits);
-    };
-    tile.is_inside = (tile.before == tile.groups || holds(tile.in, tile.before, tile.groups)) &&
-                     (tile.before <= tile.first_group || holds(tile.in_before, tile.first_group, tile.before));
-    if (next == PackedNext::column) {
-      for (const std::uint64_t column : {first_column(), last_column()}) {
-        if (column - tile.column < tile.columns) tile.ends |= std::uint32_t{1} << column % kSide;
-      }
-    } else if (tile.is_first || tile.is_last) {
-      tile.ends = ~std::uint32_t{0};
+  // Tiles of k words down and as many across as there is room for: their cost, in instructions of a word of
+  // 2^q columns.
+  constexpr std::uint64_t cut_to(std::uint32_t k, bool ragged) {
+    constexpr std::uint64_t kBefore = 200 * kThreads / kSide;
+    constexpr std::uint64_t kOfLoads = q == 3 ? 20 : 16;
+    constexpr std::uint64_t kOfStores = 10;
+    constexpr std::uint64_t kSectors = 4;   // of a row of a tile: what is loaded besides
+    constexpr std::uint64_t kPartly = 600;  // a column's first and last sector, if not all of it is written
+    const std::uint64_t row = row_words();
+    const std::uint64_t in_row = (columns + kSide - 1) / kSide;
+    const std::uint32_t groups = k + more_groups();
+    const std::uint64_t most = kMostSquares / groups < kMostWords ? kMostSquares / groups : kMostWords;
+    words_down = k;
+    across = (in_row + most - 1) / most;
+    down = (row + k - 1) / k;
+    const std::uint64_t w = (in_row + across - 1) / across;
+    words_across = static_cast<std::uint32_t>(w);
+    const std::uint64_t partly = ragged && !parted ? kPartly * w : 0;
+    return down * across * (kOfLoads * groups * (w + kSectors) + kOfStores * k * w + partly + kBefore);
+  }
+
+  // Where a row of the tile begins in the input, and how many from it on are of one matrix of the chain.
+  struct Row {
+    std::int64_t bit = 0;
+    std::uint64_t left = ~std::uint64_t{0};
+  };
+  constexpr Row row_of(const Tile& tile, std::int64_t row) const {
+    Row made{.bit = tile.in};
+    if (row < 0) {
+      row += static_cast<std::int64_t>(rows);
+      made.bit += to_row_before();
     }
+    if (is_chain) {
+      auto of_matrix_row = static_cast<std::uint32_t>(row);
+      made.bit += of_chain.divide(of_matrix_row) * chain_in;
+      made.left = of_chain.divisor() - of_matrix_row;
+      row = of_matrix_row;
+    }
+    made.bit += row * in_pitch;
+    return made;
+  }
+  // From the last row of a matrix of the chain to the next one's first, beyond the pitch.
+  constexpr std::int64_t chain_jump() const {
+    return is_chain ? chain_in - std::int64_t{of_chain.divisor()} * in_pitch : 0;
+  }
+
+  // Whether all words that are loaded are whole in the array.
+  constexpr bool is_inside(const Tile& tile) const {
+    const std::int64_t width = std::int64_t{tile.words_across} * kWordBits - (tile.is_shifted ? 0 : kWordBits);
+    const auto holds = [&](std::int64_t bit) {
+      return bit >= 0 && in.holds_word(static_cast<std::uint64_t>(bit) / kWordBits);
+    };
+    const auto holds_rows = [&](std::int64_t first, std::int64_t last) {
+      const Row from = row_of(tile, first);
+      const Row to = row_of(tile, last);
+      std::int64_t low = from.bit < to.bit ? from.bit : to.bit;
+      std::int64_t high = from.bit < to.bit ? to.bit : from.bit;
+      if (from.left <= static_cast<std::uint64_t>(last - first)) {  // several matrices: by more than they reach
+        const std::int64_t reach = std::int64_t{of_chain.divisor()} * (in_pitch < 0 ? -in_pitch : in_pitch);
+        low -= reach;
+        high += reach;
+      }
+      return holds(low) && holds(high + width);
+    };
+    const std::int64_t first = tile.row + std::int64_t{tile.first_group} * kSide;
+    const std::int64_t end = tile.row + std::int64_t{tile.groups} * kSide;
+    return (end <= 0 || holds_rows(first < 0 ? 0 : first, end - 1)) &&
+           (first >= 0 || holds_rows(first, end < 0 ? end - 1 : -1));
   }
 
   // Whether the word and those two sectors before and behind it are the row's.
-  static constexpr bool is_inside_row(std::int64_t word, std::int64_t row_bits) {
+  static constexpr bool is_inside_row(std::int64_t word, std::int64_t end) {
     constexpr std::int64_t kApart = std::int64_t{2} * kSectorWords;
-    return word >= kApart && (word + kApart) * static_cast<std::int64_t>(kWordBits) <= row_bits;
+    return word >= kApart && word + kApart <= end;
   }
 
   // Words of columns 2^q apart, a word of the output's rows each.
@@ -303,21 +352,18 @@ struct MovePackedMatrix : PackedMatrixParams {
     column.phase = static_cast<std::uint32_t>(first % kWordBits);
     column.at = first / kWordBits + static_cast<std::uint64_t>(furthest);
     const std::int64_t row_bits = static_cast<std::int64_t>(rows * kElementBits) + column.phase;
+    const std::int64_t end = row_bits / static_cast<std::int64_t>(kWordBits);
+    const bool has_end = (tile.ends >> i & 1) != 0;
     if (parted) {
       column.into = (static_cast<std::uint32_t>(first / kWordBits) + base_in_sector) & (kSectorWords - 1);
       column.more_into = static_cast<std::uint32_t>(word_step()) & (kSectorWords - 1);
-      if (is_inside_row(furthest, row_bits))
-        store_parted(memory, column);
-      else
+      if (has_end && !is_inside_row(furthest, end))
         store_ends(memory, tile, column, i, furthest, row_bits, ends);
-      return;
-    }
-    const bool has_end = (tile.ends >> i & 1) != 0;
-    if (furthest >= row_bits / static_cast<std::int64_t>(kWordBits)) {
-      if (has_end) store_ends(memory, tile, column, i, furthest, row_bits, ends);
-    } else if (has_end && furthest == 0 && column.phase != 0) {
+      else if (furthest < end + kSectorWords)
+        store_parted(memory, column, end - furthest);
+    } else if (has_end && (furthest >= end || (furthest == 0 && column.phase != 0))) {
       store_ends(memory, tile, column, i, furthest, row_bits, ends);
-    } else {
+    } else if (furthest < end) {
       store_whole(memory, column);
     }
   }
@@ -336,27 +382,54 @@ struct MovePackedMatrix : PackedMatrixParams {
     memory.template store_global<4>(device::kOutput, byte, device::Packet<4>{{value}});
   }
 
-  // Rows may begin anywhere in a sector.
+  // The output from a byte on: a pointer that moves on is two instructions, an offset to a base four.
+  template <typename Memory>
+  struct Cursor {
+    Memory& memory;
+    std::uint64_t at = 0;
+
+    constexpr void store(std::int64_t further, std::uint32_t value) const {
+      store_at(memory, at + static_cast<std::uint64_t>(further), value);
+    }
+    constexpr void move(std::int64_t bytes) { at += static_cast<std::uint64_t>(bytes); }
+  };
+  struct Pointer {
+    std::byte* at = nullptr;
+
+    constexpr void store(std::int64_t further, std::uint32_t value) const {
+      *reinterpret_cast<std::uint32_t*>(at + further) = value;
+    }
+    constexpr void move(std::int64_t bytes) { at += bytes; }
+  };
+  template <typename Memory>
+  static constexpr Cursor<Memory> cursor(Memory& memory, std::uint64_t at) {
+    return {memory, at};
+  }
+  static constexpr Pointer cursor(device::DirectMemory& memory, std::uint64_t at) { return {memory.output + at}; }
+
+  // Words of rows that begin anywhere in a sector.
   template <device::Memory Memory>
   constexpr void store_whole(Memory& memory, const Column& column) const {
-    const std::uint64_t step = static_cast<std::uint64_t>(word_step()) * 4;
-    std::uint64_t at = column.at * 4;
-    for (std::uint32_t w = 0; w < column.count; w += kAhead) {
+    const std::int64_t step = word_step() * 4;
+    auto to = cursor(memory, column.at * 4);
+    std::uint32_t from = column.from;
+    for (std::uint32_t left = column.count;; left -= kAhead, from += 4 * kAhead) {
       std::uint32_t values[kAhead];
       FARO_UNROLL
-      for (std::uint32_t a = 0; a < kAhead; ++a)
-        values[a] = value_at(memory, column.from + 4 * w + 4 * a, column.phase);
+      for (std::uint32_t a = 0; a < kAhead; ++a) values[a] = value_at(memory, from + 4 * a, column.phase);
       if (out.high_first) turn_all(values);
       FARO_UNROLL
-      for (std::uint32_t a = 0; a < kAhead; ++a, at += step) {
-        if (w + a < column.count) store_at(memory, at, values[a]);
+      for (std::uint32_t a = 0; a < kAhead; ++a) {
+        if (a < left) to.store(0, values[a]);
+        to.move(step);
       }
+      if (left <= kAhead) return;
     }
   }
 
-  // Rows that begin before a sector are shifted to it.
+  // Rows that begin behind a sector's begin are shifted to it; `left`: words of the row from the furthest on.
   template <device::Memory Memory>
-  constexpr void store_parted(Memory& memory, const Column& column) const {
+  constexpr void store_parted(Memory& memory, const Column& column, std::int64_t left_of_row) const {
     // After so many columns rows begin at the same word of a sector again.
     static_assert(kAhead % kSectorWords == 0);
     const std::uint32_t behind = 4 * group_pitch;
@@ -364,25 +437,28 @@ struct MovePackedMatrix : PackedMatrixParams {
     std::uint32_t addresses[kAhead];
     std::int64_t places[kAhead];
     std::uint32_t before = column.into;
+    std::uint32_t whole = 0;  // bit a: the word is the row's, whose last sector is the next one's
     FARO_UNROLL
     for (std::uint32_t a = 0; a < kAhead; ++a) {
       addresses[a] = column.from + 4 * a - before * behind;
       places[a] = 4 * (step * a - before);
+      const std::int64_t furthest_at = left_of_row + before;
+      whole |= (furthest_at > 0 ? 1U : 0U) << a;
       before = (before + column.more_into) & (kSectorWords - 1);
     }
-    std::uint64_t at = column.at * 4;
-    constexpr std::uint64_t kBytesAhead = 4 * std::uint64_t{kAhead};
-    for (std::uint32_t w = 0; w < column.count;
-         w += kAhead, at += kBytesAhead * static_cast<std::uint64_t>(step)) {
+    auto to = cursor(memory, column.at * 4);
+    for (std::uint32_t w = 0; w < column.count; w += kAhead) {
       std::uint32_t values[kAhead];
       FARO_UNROLL
       for (std::uint32_t a = 0; a < kAhead; ++a)
         values[a] = value_at(memory, addresses[a] + 4 * w, column.phase);
       if (out.high_first) turn_all(values);
+      const std::uint32_t left = column.count - w;
       FARO_UNROLL
       for (std::uint32_t a = 0; a < kAhead; ++a) {
-        if (w + a < column.count) store_at(memory, at + static_cast<std::uint64_t>(places[a]), values[a]);
+        if (a < left && (whole >> a & 1) != 0) to.store(places[a], values[a]);
       }
+      to.move(4 * std::int64_t{kAhead} * step);
     }
   }
 
@@ -390,7 +466,7 @@ struct MovePackedMatrix : PackedMatrixParams {
   template <device::Memory Memory, typename Ends>
   constexpr void store_ends(Memory& memory, const Tile& tile, const Column& column, std::uint32_t i,
                             std::int64_t furthest, std::int64_t row_bits, const Ends& ends) const {
-    const std::int64_t shared = static_cast<std::int64_t>(shared_words) - 1;
+    const std::int64_t shared = parted ? std::int64_t{kSectorWords} - 1 : 0;
     const std::int64_t end = row_bits / static_cast<std::int64_t>(kWordBits);
     const auto mask_of = [&](std::uint32_t before, bool is_first, bool is_last) {
       const std::int64_t word = furthest - before;
@@ -427,39 +503,46 @@ struct MovePackedMatrix : PackedMatrixParams {
   template <device::Memory Memory>
   constexpr void load_square(Memory& memory, const Tile& tile, std::uint32_t group, std::uint32_t w,
                              std::uint32_t first, std::uint32_t (&words)[kSide]) const {
-    const std::int64_t bit = (group < tile.before ? tile.in_before : tile.in) +
-                             std::int64_t{group} * (in_pitch * kSide) + std::int64_t{w} * kWordBits;
+    const Row row = row_of(tile, tile.row + std::int64_t{group} * kSide);
+    const std::int64_t bit = row.bit + std::int64_t{w} * kWordBits;
     if (!tile.is_inside) {
       // Row by row, by way of the square's own place: as few instructions as may be, for few squares.
       FARO_NO_UNROLL
-      for (std::uint32_t i = 0; i < kSide; ++i)
+      for (std::uint32_t i = 0; i < kSide; ++i) {
+        const std::int64_t at = bit + i * in_pitch + (i < row.left ? 0 : chain_jump());
         memory.template store_shared<4>(first + i * (4 * side_pitch),
-                                        device::Packet<4>{{bits_of(memory, bit + i * in_pitch)}});
+                                        device::Packet<4>{{bits_of(memory, at)}});
+      }
       FARO_UNROLL
       for (std::uint32_t i = 0; i < kSide; ++i)
         words[i] = memory.template load_shared<4>(first + i * (4 * side_pitch)).unit[0];
       return;
     }
     const std::uint64_t base = static_cast<std::uint64_t>(bit) / kWordBits * 4;
-    const auto word = [&](std::uint32_t, std::int64_t words_on) {
+    const auto word = [&](std::int64_t words_on) {
       return memory.template load_global<4>(device::kInput, base + static_cast<std::uint64_t>(words_on * 4))
           .unit[0];
     };
     const auto into = static_cast<std::uint32_t>(static_cast<std::uint64_t>(bit) % kWordBits);
-    if (is_near())
-      load_words<std::int32_t>(words, static_cast<std::int32_t>(into), tile.is_shifted, word);
-    else
-      load_words<std::int64_t>(words, into, true, word);
+    if (is_near() && row.left >= kSide) {
+      const auto pitch = static_cast<std::int32_t>(in_pitch);
+      load_words<std::int32_t>(words, static_cast<std::int32_t>(into), tile.is_shifted, word,
+                               [&](std::uint32_t) { return pitch; });
+    } else {
+      const std::int64_t jump = chain_jump();
+      load_words<std::int64_t>(words, into, true, word, [&](std::uint32_t i) {
+        return in_pitch + (i + 1 == row.left ? jump : 0);
+      });
+    }
   }
 
-  // word(i, n): word n, counted from where `bit` is, of row i.
-  template <typename Number, typename Word>
-  constexpr void load_words(std::uint32_t (&words)[kSide], Number bit, bool is_shifted,
-                            const Word& word) const {
-    const auto pitch = static_cast<Number>(in_pitch);
+  // word(n): word n, counted from where `bit` is; pitch(i): from row i to the next.
+  template <typename Number, typename Word, typename Pitch>
+  constexpr void load_words(std::uint32_t (&words)[kSide], Number bit, bool is_shifted, const Word& word,
+                            const Pitch& pitch) const {
     if (!is_shifted) {
       FARO_UNROLL
-      for (std::uint32_t i = 0; i < kSide; ++i, bit += pitch) words[i] = word(i, bit >> 5);
+      for (std::uint32_t i = 0; i < kSide; bit += pitch(i++)) words[i] = word(bit >> 5);
       if (in.high_first) turn_all(words);
       return;
     }
@@ -469,16 +552,16 @@ struct MovePackedMatrix : PackedMatrixParams {
       std::uint32_t second[kAhead];
       Number at = bit;
       FARO_UNROLL
-      for (std::uint32_t k = 0; k < kAhead; ++k, at += pitch) {
-        first[k] = word(done + k, at >> 5);
-        second[k] = word(done + k, (at >> 5) + 1);
+      for (std::uint32_t k = 0; k < kAhead; at += pitch(done + k++)) {
+        first[k] = word(at >> 5);
+        second[k] = word((at >> 5) + 1);
       }
       if (in.high_first) {
         turn_all(first);
         turn_all(second);
       }
       FARO_UNROLL
-      for (std::uint32_t k = 0; k < kAhead; ++k, bit += pitch)
+      for (std::uint32_t k = 0; k < kAhead; bit += pitch(done + k++))
         words[done + k] = shifted_out(first[k], second[k], static_cast<std::uint32_t>(bit) % kWordBits);
     }
   }
