@@ -46,9 +46,9 @@ struct PackedMatrixParams {
   PackedOthers others;         // that number the matrices
   std::uint64_t in_first = 0;  // bits, from the base
   std::uint64_t out_first = 0;
-  std::uint64_t rows = 0;      // side by side in the output, of a whole chain
-  std::uint64_t columns = 0;   // side by side in the input
-  std::int64_t in_pitch = 0;   // bits from row to row
+  std::uint64_t rows = 0;     // side by side in the output, of a whole chain
+  std::uint64_t columns = 0;  // side by side in the input
+  std::int64_t in_pitch = 0;  // bits from row to row
   // A chain of matrices whose rows follow one another in the output: rows of each, fewer than 2^31 of all.
   device::Division32 of_chain;
   bool is_chain = false;
@@ -68,7 +68,7 @@ struct PackedMatrixParams {
   std::uint64_t across = 1;
   device::Division32 of_matrix;  // tiles of one
   device::Division32 of_strip;   // and of kStrip rows of them
-  device::Division32 of_group;   // words across
+  device::Division32 of_group;   // threads across
   device::Division32 of_column;  // and words down
 };
 
@@ -78,17 +78,18 @@ struct MovePackedMatrix : PackedMatrixParams {
   static constexpr std::uint32_t kElementBits = 32U >> q;
   static constexpr std::uint32_t kMostWords = 32;  // of a tile's row
   static constexpr std::uint32_t kThreads = q == 3 ? 256 : 512;
-  static constexpr std::uint32_t kMostSquares = q == 5 ? 768 : 1024;
+  static constexpr std::uint32_t kMostSquares = q == 5 ? 640 : 1024;
   static constexpr int kMinBlocks = q == 3 ? 4 : 2;
-  static constexpr std::uint32_t kAhead = 8;  // words of a thread on their way
+  static constexpr std::uint32_t kAhead = 8;                  // words of a thread on their way
+  static constexpr std::uint32_t kTogether = q == 3 ? 2 : 1;  // squares of a thread whose rows it finds once
   static constexpr std::uint32_t kSectorWords = 8;
   static constexpr std::uint64_t kStrip = 4;
 
-  /// Chooses tiles: by what they load and store, what sectors cost that are written in part, and what a thread
-  /// does before, in instructions of a word. `ragged`: rows begin inside sectors.
-  /// Requires: all that tells the matrices apart (unchecked).
+  /// Chooses tiles: by what they load and store, what sectors cost that are written in part, and what a
+  /// thread does before, in instructions of a word. `ragged`: rows begin inside sectors. Requires: all that
+  /// tells the matrices apart (unchecked).
   constexpr void cut(bool ragged) {
-    // Where one row ends and the next one begins in a sector there are none of three.
+    // Not where three rows may have a part in a sector.
     const bool can_part = ragged && rows > (kSectorWords + 1) * kSide;
     std::uint64_t least = ~std::uint64_t{0};
     MovePackedMatrix best = *this;
@@ -108,7 +109,7 @@ struct MovePackedMatrix : PackedMatrixParams {
     side_pitch = words_down * group_pitch + (more_groups() * group_pitch + 31) / 32 * 32;
     of_matrix = device::Division32(static_cast<std::uint32_t>(down * across));
     of_strip = device::Division32(static_cast<std::uint32_t>(kStrip * across));
-    of_group = device::Division32(words_across);
+    of_group = device::Division32(threads_across());
     of_column = device::Division32(words_down);
   }
 
@@ -118,18 +119,18 @@ struct MovePackedMatrix : PackedMatrixParams {
 
   /// What a block works on: worked out by one thread, kept in shared memory.
   struct Tile {
-    std::int64_t in = 0;           // bit of the first row, which another tile may have
-    std::int64_t row = 0;          // of the first group, below 0 for ends of rows before
-    std::int64_t out = 0;          // bit where the first column's row begins
-    std::int64_t word = 0;         // of the output's rows, counted from sectors on
-    std::uint64_t column = 0;      // the first
+    std::int64_t in = 0;       // bit of the first row, which another tile may have
+    std::int64_t row = 0;      // of the first group, below 0 for ends of rows before
+    std::int64_t out = 0;      // bit where the first column's row begins
+    std::int64_t word = 0;     // of the output's rows, counted from sectors on
+    std::uint64_t column = 0;  // the first
     std::uint32_t columns = 0;
     std::uint32_t words_down = 0;  // and how many of each there are
     std::uint32_t words_across = 0;
     std::uint32_t first_group = 0;  // that is loaded
     std::uint32_t groups = 0;       // the last one and 1
-    std::uint32_t ends = 0;         // bit i: of columns i, i + 2^q .. one has bits that no other row's words hold
-    bool is_first = true;           // of the matrices that lie one behind another
+    std::uint32_t ends = 0;  // bit i: of columns i, i + 2^q .. one has bits that no other row's words hold
+    bool is_first = true;    // of the matrices that lie one behind another
     bool is_last = true;
     bool is_inside = false;   // all that is loaded is whole words of the array
     bool is_shifted = false;  // some row begins inside a word
@@ -144,9 +145,10 @@ struct MovePackedMatrix : PackedMatrixParams {
     device::DirectMemory memory{in.base, out.base, block.shared()};
     load(memory, Tile(kept), block.thread());  // a copy: words are stored beside it
     block.barrier();
-    store(memory, Tile(kept), block.thread(), [&](std::uint64_t word, std::uint32_t value, std::uint32_t mask) {
-      put_bits(block, out, word, value, mask);
-    });
+    store(memory, Tile(kept), block.thread(),
+          [&](std::uint64_t word, std::uint32_t value, std::uint32_t mask) {
+            put_bits(block, out, word, value, mask);
+          });
   }
 
   // --- phases, of the block's tile
@@ -160,7 +162,8 @@ struct MovePackedMatrix : PackedMatrixParams {
     tile.out = static_cast<std::int64_t>(out_first);
     others.add(matrix, tile.in, tile.out);
     if (next == PackedNext::matrix) {
-      const std::uint32_t along = matrix - others.axes[0].extent.quotient(matrix) * others.axes[0].extent.divisor();
+      const std::uint32_t along =
+          matrix - others.axes[0].extent.quotient(matrix) * others.axes[0].extent.divisor();
       tile.is_first = along == 0;
       tile.is_last = along + 1 == others.axes[0].extent.divisor();
     }
@@ -186,7 +189,8 @@ struct MovePackedMatrix : PackedMatrixParams {
       tile.first_group = few(static_cast<std::uint64_t>(-tile.row) / kSide, tile.groups);
     tile.in += static_cast<std::int64_t>(tile.column * kElementBits);
     tile.out += static_cast<std::int64_t>(tile.column) * out_pitch;
-    tile.is_shifted = !is_near() || static_cast<std::uint64_t>(tile.in | in_pitch | chain_in) % kWordBits != 0 ||
+    tile.is_shifted = !is_near() ||
+                      static_cast<std::uint64_t>(tile.in | in_pitch | chain_in) % kWordBits != 0 ||
                       (tile.row < 0 && to_row_before() % static_cast<std::int64_t>(kWordBits) != 0);
     tile.is_inside = is_inside(tile);
     if (next == PackedNext::column) {
@@ -201,23 +205,30 @@ struct MovePackedMatrix : PackedMatrixParams {
 
   template <device::Memory Memory>
   constexpr void load(Memory& memory, const Tile& tile, std::uint32_t thread) const {
-    const std::uint32_t squares = tile.groups * words_across;
-    for (std::uint32_t n = tile.first_group * words_across + thread; n < squares; n += kThreads) {
+    const std::uint32_t width = threads_across();
+    for (std::uint32_t n = tile.first_group * width + thread; n < tile.groups * width; n += kThreads) {
       const std::uint32_t group = of_group.quotient(n);
-      const std::uint32_t w = n - group * words_across;
+      const std::uint32_t w = n - group * width;
       if (w < tile.words_across) {
         const std::uint32_t first = kTileBytes + 4 * (group * group_pitch + w);
-        std::uint32_t words[kSide] = {};
-        load_square(memory, tile, group, w, first, words);
+        Squares squares = {};
+        load_squares(memory, tile, group, w, first, squares);
         device::converge(memory);
-        if (in.high_first != out.high_first) {
-          FARO_UNROLL
-          for (std::uint32_t i = 0; i < kSide; ++i) words[i] = turned_elements(words[i], kElementBits);
-        }
-        detail::transpose_words<q>(words);
         FARO_UNROLL
-        for (std::uint32_t i = 0; i < kSide; ++i)
-          memory.template store_shared<4>(first + i * (4 * side_pitch), device::Packet<4>{{words[i]}});
+        for (std::uint32_t t = 0; t < kTogether; ++t) {
+          std::uint32_t(&words)[kSide] = squares[t];
+          if (in.high_first != out.high_first) {
+            FARO_UNROLL
+            for (std::uint32_t i = 0; i < kSide; ++i) words[i] = turned_elements(words[i], kElementBits);
+          }
+          detail::transpose_words<q>(words);
+          if (t == 0 || w + t * width < tile.words_across) {
+            FARO_UNROLL
+            for (std::uint32_t i = 0; i < kSide; ++i)
+              memory.template store_shared<4>(first + 4 * t * width + i * (4 * side_pitch),
+                                              device::Packet<4>{{words[i]}});
+          }
+        }
       }
     }
   }
@@ -234,6 +245,10 @@ struct MovePackedMatrix : PackedMatrixParams {
   }
 
  private:
+  using Squares = std::uint32_t[kTogether][kSide];
+
+  // A thread's squares are so many words apart.
+  constexpr std::uint32_t threads_across() const { return (words_across + kTogether - 1) / kTogether; }
   // Groups of a tile that are more than its words: for the ends of rows before, and for sectors.
   constexpr std::uint32_t more_groups() const { return (skewed ? 1 : 0) + (parted ? kSectorWords - 1 : 0); }
   // That a row of the output may have a part in, from a sector on.
@@ -258,10 +273,10 @@ struct MovePackedMatrix : PackedMatrixParams {
   // 2^q columns.
   constexpr std::uint64_t cut_to(std::uint32_t k, bool ragged) {
     constexpr std::uint64_t kBefore = 200 * kThreads / kSide;
-    constexpr std::uint64_t kOfLoads = q == 3 ? 20 : 16;
+    constexpr std::uint64_t kOfLoads = 16;
     constexpr std::uint64_t kOfStores = 10;
-    constexpr std::uint64_t kSectors = 4;   // of a row of a tile: what is loaded besides
-    constexpr std::uint64_t kPartly = 600;  // a column's first and last sector, if not all of it is written
+    constexpr std::uint64_t kSectors = 8;   // of a row of a tile: what is loaded besides
+    constexpr std::uint64_t kPartly = 300;  // a column's first and last sector, if not all of it is written
     const std::uint64_t row = row_words();
     const std::uint64_t in_row = (columns + kSide - 1) / kSide;
     const std::uint32_t groups = k + more_groups();
@@ -275,53 +290,69 @@ struct MovePackedMatrix : PackedMatrixParams {
     return down * across * (kOfLoads * groups * (w + kSectors) + kOfStores * k * w + partly + kBefore);
   }
 
-  // Where a row of the tile begins in the input, and how many from it on are of one matrix of the chain.
+  // Where a row of the tile begins in the input, how many from it on are a pitch apart, and by how much the
+  // one behind these is farther: the next matrix of a chain, or, where there is none, some row before.
   struct Row {
     std::int64_t bit = 0;
-    std::uint64_t left = ~std::uint64_t{0};
+    std::uint64_t left = 0;
+    std::int64_t jump = 0;
   };
   constexpr Row row_of(const Tile& tile, std::int64_t row) const {
-    Row made{.bit = tile.in};
+    Row made{.bit = tile.in, .jump = -in_pitch * kSide};
     if (row < 0) {
       row += static_cast<std::int64_t>(rows);
       made.bit += to_row_before();
     }
+    made.left = rows - static_cast<std::uint64_t>(row);
     if (is_chain) {
-      auto of_matrix_row = static_cast<std::uint32_t>(row);
-      made.bit += of_chain.divide(of_matrix_row) * chain_in;
-      made.left = of_chain.divisor() - of_matrix_row;
-      row = of_matrix_row;
+      auto of_one = static_cast<std::uint32_t>(row);
+      made.bit += of_chain.divide(of_one) * chain_in;
+      row = of_one;
+      const std::uint32_t left = of_chain.divisor() - of_one;
+      if (left < made.left) {
+        made.left = left;
+        made.jump = chain_in - std::int64_t{of_chain.divisor()} * in_pitch;
+      }
     }
     made.bit += row * in_pitch;
     return made;
   }
-  // From the last row of a matrix of the chain to the next one's first, beyond the pitch.
-  constexpr std::int64_t chain_jump() const {
-    return is_chain ? chain_in - std::int64_t{of_chain.divisor()} * in_pitch : 0;
-  }
 
+  // Whether words at a bit and so many bits on are whole in the array.
+  constexpr bool holds(std::int64_t bit, std::int64_t width) const {
+    return bit >= 0 && in.holds_word(static_cast<std::uint64_t>(bit) / kWordBits) &&
+           in.holds_word(static_cast<std::uint64_t>(bit + width) / kWordBits);
+  }
+  // The same of the places of two rows and all between, of matrices that begin at `bit`.
+  constexpr bool holds_rows(std::int64_t bit, std::int64_t first, std::int64_t last,
+                            std::int64_t width) const {
+    std::int64_t begin = bit;
+    std::int64_t end = bit;
+    if (is_chain) {
+      const std::int64_t number = of_chain.divisor();
+      const std::int64_t one = of_chain.quotient(static_cast<std::uint32_t>(first));
+      const std::int64_t other = of_chain.quotient(static_cast<std::uint32_t>(last));
+      begin += one * chain_in;
+      end += other * chain_in;
+      first = one == other ? first - one * number : 0;
+      last = one == other ? last - one * number : number - 1;
+    }
+    return holds(begin + first * in_pitch, width) && holds(begin + last * in_pitch, width) &&
+           holds(end + first * in_pitch, width) && holds(end + last * in_pitch, width);
+  }
   // Whether all words that are loaded are whole in the array.
   constexpr bool is_inside(const Tile& tile) const {
-    const std::int64_t width = std::int64_t{tile.words_across} * kWordBits - (tile.is_shifted ? 0 : kWordBits);
-    const auto holds = [&](std::int64_t bit) {
-      return bit >= 0 && in.holds_word(static_cast<std::uint64_t>(bit) / kWordBits);
-    };
-    const auto holds_rows = [&](std::int64_t first, std::int64_t last) {
-      const Row from = row_of(tile, first);
-      const Row to = row_of(tile, last);
-      std::int64_t low = from.bit < to.bit ? from.bit : to.bit;
-      std::int64_t high = from.bit < to.bit ? to.bit : from.bit;
-      if (from.left <= static_cast<std::uint64_t>(last - first)) {  // several matrices: by more than they reach
-        const std::int64_t reach = std::int64_t{of_chain.divisor()} * (in_pitch < 0 ? -in_pitch : in_pitch);
-        low -= reach;
-        high += reach;
-      }
-      return holds(low) && holds(high + width);
-    };
+    const auto number = static_cast<std::int64_t>(rows);
+    const std::int64_t width = std::int64_t{tile.words_across} * kWordBits;
     const std::int64_t first = tile.row + std::int64_t{tile.first_group} * kSide;
     const std::int64_t end = tile.row + std::int64_t{tile.groups} * kSide;
-    return (end <= 0 || holds_rows(first < 0 ? 0 : first, end - 1)) &&
-           (first >= 0 || holds_rows(first, end < 0 ? end - 1 : -1));
+    if (first < 0 &&
+        !holds_rows(tile.in + to_row_before(), first + number, (end < 0 ? end : 0) + number - 1, width))
+      return false;
+    if (end <= 0) return true;
+    const std::int64_t last = (end < number ? end : number) - 1;
+    const std::int64_t least = last < kSide ? 0 : last - (kSide - 1);  // rows that stand for others
+    return holds_rows(tile.in, first < 0 ? 0 : first < least ? first : least, last, width);
   }
 
   // Whether the word and those two sectors before and behind it are the row's.
@@ -405,7 +436,9 @@ struct MovePackedMatrix : PackedMatrixParams {
   static constexpr Cursor<Memory> cursor(Memory& memory, std::uint64_t at) {
     return {memory, at};
   }
-  static constexpr Pointer cursor(device::DirectMemory& memory, std::uint64_t at) { return {memory.output + at}; }
+  static constexpr Pointer cursor(device::DirectMemory& memory, std::uint64_t at) {
+    return {memory.output + at};
+  }
 
   // Words of rows that begin anywhere in a sector.
   template <device::Memory Memory>
@@ -498,71 +531,123 @@ struct MovePackedMatrix : PackedMatrixParams {
     }
   }
 
-  // 32 bits of each row from word w of the tile on; zero what is no part of the array. `first`: where the
-  // square will lie in shared memory, a word each 4 * side_pitch bytes.
+  // 32 bits of each row from word w of the tile on, and from those that the thread has besides; zero what is
+  // no part of the array. `first`: where the square will lie in shared memory, a word each 4 * side_pitch
+  // bytes.
   template <device::Memory Memory>
-  constexpr void load_square(Memory& memory, const Tile& tile, std::uint32_t group, std::uint32_t w,
-                             std::uint32_t first, std::uint32_t (&words)[kSide]) const {
+  constexpr void load_squares(Memory& memory, const Tile& tile, std::uint32_t group, std::uint32_t w,
+                              std::uint32_t first, Squares& squares) const {
     const Row row = row_of(tile, tile.row + std::int64_t{group} * kSide);
     const std::int64_t bit = row.bit + std::int64_t{w} * kWordBits;
-    if (!tile.is_inside) {
-      // Row by row, by way of the square's own place: as few instructions as may be, for few squares.
-      FARO_NO_UNROLL
-      for (std::uint32_t i = 0; i < kSide; ++i) {
-        const std::int64_t at = bit + i * in_pitch + (i < row.left ? 0 : chain_jump());
-        memory.template store_shared<4>(first + i * (4 * side_pitch),
-                                        device::Packet<4>{{bits_of(memory, at)}});
-      }
+    // What the tile does not have is the first square once more.
+    const std::uint32_t apart = w + threads_across() < tile.words_across ? threads_across() : 0;
+    if (!tile.is_inside && !holds_square(tile, row, bit, apart)) {
       FARO_UNROLL
-      for (std::uint32_t i = 0; i < kSide; ++i)
-        words[i] = memory.template load_shared<4>(first + i * (4 * side_pitch)).unit[0];
+      for (std::uint32_t t = 0; t < kTogether; ++t)
+        load_outside(memory, bit + std::int64_t{t * apart} * kWordBits, row, first, squares[t]);
       return;
     }
     const std::uint64_t base = static_cast<std::uint64_t>(bit) / kWordBits * 4;
-    const auto word = [&](std::int64_t words_on) {
-      return memory.template load_global<4>(device::kInput, base + static_cast<std::uint64_t>(words_on * 4))
+    const auto word = [&](std::uint32_t t, auto words_on) {
+      return memory
+          .template load_global<4>(device::kInput, base + 4 * std::uint64_t{t * apart} +
+                                                       static_cast<std::uint64_t>(std::int64_t{words_on} * 4))
           .unit[0];
     };
     const auto into = static_cast<std::uint32_t>(static_cast<std::uint64_t>(bit) % kWordBits);
     if (is_near() && row.left >= kSide) {
       const auto pitch = static_cast<std::int32_t>(in_pitch);
-      load_words<std::int32_t>(words, static_cast<std::int32_t>(into), tile.is_shifted, word,
+      load_words<std::int32_t>(squares, static_cast<std::int32_t>(into), tile.is_shifted, word,
                                [&](std::uint32_t) { return pitch; });
     } else {
-      const std::int64_t jump = chain_jump();
-      load_words<std::int64_t>(words, into, true, word, [&](std::uint32_t i) {
-        return in_pitch + (i + 1 == row.left ? jump : 0);
+      load_words<std::int64_t>(squares, into, true, word, [&](std::uint32_t i) {
+        return in_pitch + (i + 1 == row.left ? row.jump : 0);
       });
     }
   }
 
-  // word(n): word n, counted from where `bit` is; pitch(i): from row i to the next.
+  // As is_inside(), of a thread's squares. Rows that jump have their words each looked at as shifted.
+  constexpr bool holds_square(const Tile& tile, const Row& row, std::int64_t bit, std::uint32_t apart) const {
+    const bool jumps = row.left < kSide;
+    const std::int64_t width = (std::int64_t{apart} + (tile.is_shifted || jumps ? 1 : 0)) * kWordBits;
+    const std::int64_t last = (jumps ? static_cast<std::int64_t>(row.left) : std::int64_t{kSide}) - 1;
+    return holds(bit, width) && holds(bit + last * in_pitch, width) &&
+           (!jumps || (holds(bit + (last + 1) * in_pitch + row.jump, width) &&
+                       holds(bit + (kSide - 1) * in_pitch + row.jump, width)));
+  }
+
+  // Words that are whole in the array at once; the others, of few rows, byte by byte, by way of the square's
+  // own place.
+  template <device::Memory Memory>
+  constexpr void load_outside(Memory& memory, std::int64_t bit, const Row& row, std::uint32_t first,
+                              std::uint32_t (&words)[kSide]) const {
+    const auto row_at = [&](std::uint32_t i) { return bit + i * in_pitch + (i < row.left ? 0 : row.jump); };
+    std::uint32_t rest = 0;
+    FARO_UNROLL
+    for (std::uint32_t i = 0; i < kSide; ++i) {
+      const std::int64_t at = row_at(i);
+      words[i] = 0;
+      if (holds(at, kWordBits))
+        words[i] = bits_of(memory, at);
+      else
+        rest |= std::uint32_t{1} << i;
+    }
+    if (rest == 0) return;
+    FARO_UNROLL
+    for (std::uint32_t i = 0; i < kSide; ++i)
+      memory.template store_shared<4>(first + i * (4 * side_pitch), device::Packet<4>{{words[i]}});
+    FARO_NO_UNROLL
+    for (std::uint32_t i = 0; i < kSide; ++i) {
+      if ((rest >> i & 1) == 0) continue;
+      memory.template store_shared<4>(first + i * (4 * side_pitch),
+                                      device::Packet<4>{{bytes_of(memory, row_at(i))}});
+    }
+    FARO_UNROLL
+    for (std::uint32_t i = 0; i < kSide; ++i)
+      words[i] = memory.template load_shared<4>(first + i * (4 * side_pitch)).unit[0];
+  }
+
+  // word(t, n): word n of square t, counted from where `bit` is; pitch(i): from row i to the next.
   template <typename Number, typename Word, typename Pitch>
-  constexpr void load_words(std::uint32_t (&words)[kSide], Number bit, bool is_shifted, const Word& word,
+  constexpr void load_words(Squares& squares, Number bit, bool is_shifted, const Word& word,
                             const Pitch& pitch) const {
     if (!is_shifted) {
       FARO_UNROLL
-      for (std::uint32_t i = 0; i < kSide; bit += pitch(i++)) words[i] = word(bit >> 5);
-      if (in.high_first) turn_all(words);
+      for (std::uint32_t i = 0; i < kSide; bit += pitch(i++)) {
+        FARO_UNROLL
+        for (std::uint32_t t = 0; t < kTogether; ++t) squares[t][i] = word(t, bit >> 5);
+      }
+      if (in.high_first) {
+        FARO_UNROLL
+        for (std::uint32_t t = 0; t < kTogether; ++t) turn_all(squares[t]);
+      }
       return;
     }
+    constexpr std::uint32_t rows_ahead = kAhead / kTogether;
     FARO_UNROLL
-    for (std::uint32_t done = 0; done < kSide; done += kAhead) {
+    for (std::uint32_t done = 0; done < kSide; done += rows_ahead) {
       std::uint32_t first[kAhead];
       std::uint32_t second[kAhead];
       Number at = bit;
       FARO_UNROLL
-      for (std::uint32_t k = 0; k < kAhead; at += pitch(done + k++)) {
-        first[k] = word(at >> 5);
-        second[k] = word((at >> 5) + 1);
+      for (std::uint32_t k = 0; k < rows_ahead; at += pitch(done + k++)) {
+        FARO_UNROLL
+        for (std::uint32_t t = 0; t < kTogether; ++t) {
+          first[k * kTogether + t] = word(t, at >> 5);
+          second[k * kTogether + t] = word(t, (at >> 5) + 1);
+        }
       }
       if (in.high_first) {
         turn_all(first);
         turn_all(second);
       }
       FARO_UNROLL
-      for (std::uint32_t k = 0; k < kAhead; bit += pitch(done + k++))
-        words[done + k] = shifted_out(first[k], second[k], static_cast<std::uint32_t>(bit) % kWordBits);
+      for (std::uint32_t k = 0; k < rows_ahead; bit += pitch(done + k++)) {
+        FARO_UNROLL
+        for (std::uint32_t t = 0; t < kTogether; ++t)
+          squares[t][done + k] = shifted_out(first[k * kTogether + t], second[k * kTogether + t],
+                                             static_cast<std::uint32_t>(bit) % kWordBits);
+      }
     }
   }
 
@@ -572,26 +657,29 @@ struct MovePackedMatrix : PackedMatrixParams {
     for (std::uint32_t& word : words) word = turned_bytes(word);
   }
 
+  // 32 bits of two words that are whole, and of ones that may not be.
   template <device::Memory Memory>
   constexpr std::uint32_t bits_of(Memory& memory, std::int64_t bit) const {
+    const std::uint64_t byte = static_cast<std::uint64_t>(bit) / kWordBits * 4;
+    return shifted(memory.template load_global<4>(device::kInput, byte).unit[0],
+                   memory.template load_global<4>(device::kInput, byte + 4).unit[0], bit);
+  }
+  template <device::Memory Memory>
+  constexpr std::uint32_t bytes_of(Memory& memory, std::int64_t bit) const {
     constexpr int kShift = 5;
     const auto word = static_cast<std::uint64_t>(bit >> kShift);  // downwards, too, before the array
-    std::uint32_t both[2] = {word_of(memory, word), word_of(memory, word + 1)};
-    if (in.high_first) turn_all(both);
-    return shifted_out(both[0], both[1], static_cast<std::uint32_t>(static_cast<std::uint64_t>(bit) % kWordBits));
+    return shifted(word_of(memory, word), word_of(memory, word + 1), bit);
   }
-
+  constexpr std::uint32_t shifted(std::uint32_t low, std::uint32_t high, std::int64_t bit) const {
+    return shifted_out(in.high_first ? turned_bytes(low) : low, in.high_first ? turned_bytes(high) : high,
+                       static_cast<std::uint32_t>(static_cast<std::uint64_t>(bit) % kWordBits));
+  }
   template <device::Memory Memory>
   constexpr std::uint32_t word_of(Memory& memory, std::uint64_t word) const {
     std::uint32_t value = 0;
-    if (in.holds_word(word)) {
-      value = memory.template load_global<4>(device::kInput, 4 * word).unit[0];
-    } else {
-      for (std::uint64_t k = 0; k < 4; ++k) {
-        if (in.holds_byte(4 * word + k))
-          value |= std::uint32_t{memory.template load_global<1>(device::kInput, 4 * word + k).unit[0]}
-                   << 8 * k;
-      }
+    for (std::uint64_t k = 0; k < 4; ++k) {
+      if (in.holds_byte(4 * word + k))
+        value |= std::uint32_t{memory.template load_global<1>(device::kInput, 4 * word + k).unit[0]} << 8 * k;
     }
     return value;
   }

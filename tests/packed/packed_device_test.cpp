@@ -393,17 +393,19 @@ MatrixCounts counted(const kernels::MovePackedMatrix<q>& kernel, std::uint64_t i
   machine::CountingMemory memory({.shared_bytes = kernel.shared_bytes()});
   memory.add_virtual_input(in_bytes);
   memory.add_virtual_output(out_bytes);
-  memory.run({.blocks = kernel.blocks(), .threads = kernel.kThreads},
-             [&](auto& m, auto block, auto thread) { kernel.load(m, kernel.tile_of(block), thread); },
-             [&](auto& m, auto block, auto thread) {
-               kernel.store(m, kernel.tile_of(block), thread, [&](auto...) { ++made.ends; });
-             });
+  memory.run(
+      {.blocks = kernel.blocks(), .threads = kernel.kThreads},
+      [&](auto& m, auto block, auto thread) { kernel.load(m, kernel.tile_of(block), thread); },
+      [&](auto& m, auto block, auto thread) {
+        kernel.store(m, kernel.tile_of(block), thread, [&](auto...) { ++made.ends; });
+      });
   made.counts = memory.counts();
   return made;
 }
 
-void count_matrices(const PackedProblem& problem, std::uint64_t in_bytes, std::uint64_t out_bytes,
-                    const std::function<void(const kernels::PackedMatrixParams&, const MatrixCounts&)>& check) {
+void count_matrices(
+    const PackedProblem& problem, std::uint64_t in_bytes, std::uint64_t out_bytes,
+    const std::function<void(const kernels::PackedMatrixParams&, const MatrixCounts&)>& check) {
   alignas(32) std::byte base[32] = {};
   cuda::PackedMove move = packed::device_move(PackedPlan(problem).problem());
   move.work.in = base;
@@ -455,8 +457,8 @@ TEST(PackedDevice, ChainsOfMatricesWriteWholeSectors) {
     const std::uint64_t number = 9;
     const std::uint64_t rows = 517;
     const std::uint64_t bytes = (number * rows * columns * bits + 7) / 8;
-    count_matrices({.permutation = Axes({rows, number, columns}, {2, 1, 0}), .element_bits = bits}, bytes, bytes,
-                   [&](const kernels::PackedMatrixParams& params, const MatrixCounts& made) {
+    count_matrices({.permutation = Axes({rows, number, columns}, {2, 1, 0}), .element_bits = bits}, bytes,
+                   bytes, [&](const kernels::PackedMatrixParams& params, const MatrixCounts& made) {
                      EXPECT_TRUE(params.is_chain);
                      EXPECT_TRUE(params.parted);
                      EXPECT_EQ(params.rows, number * rows);
