@@ -13,13 +13,23 @@
 // apart, whose rows begin at the same bit of a word: 2^q pitches of whole elements are whole words. So how it
 // shifts it asks once.
 //
-// Tiles are whole sectors of 32 bytes of each row, where rows are long: word 0 of a row that begins s words
-// into a sector is at s, and a tile has seven groups more than words.
+// Matrices whose rows follow one another in the output are a chain: one matrix of all their rows, in which a row
+// may lie a jump farther in the input than a pitch behind the one before.
+//
+//     rows of the chain     0 1 2 ... n - 1 | n n + 1 ... 2 n - 1 | ...       of n rows each
+//     in the input          a pitch apart     a matrix farther
+//
+// Tiles are whole sectors of 32 bytes of each row, where that costs less than sectors that are written in part
+// (cut()): word 0 of a row that begins s words into a sector is at s, and a tile has seven groups more than
+// words.
 //
 // A sector, or at least a word, in which a row ends and the next one begins is the next one's, whose tile
 // loads the last rows of the one before where it has none of its own: whichever is behind in memory, the next
 // column or the next matrix. Where there is none bits are put in one by one, by atomic operations; words that
 // are not wholly in the array are left out (packed_launch.hpp).
+//
+// A thread has two squares of nibbles side by side, so that it works out where their rows lie once. Rows behind
+// the last one are those of rows before it again, so that nothing is asked of them.
 //
 // Word (g, i, w) is at g R + i S + w, R odd and no less than the words across, S = R K modulo 32 for K words
 // down: lanes of adjacent (g, w) store, and lanes of adjacent (i, k) load, in different banks.
@@ -208,7 +218,7 @@ struct MovePackedMatrix : PackedMatrixParams {
     const std::uint32_t width = threads_across();
     for (std::uint32_t n = tile.first_group * width + thread; n < tile.groups * width; n += kThreads) {
       const std::uint32_t group = of_group.quotient(n);
-      const std::uint32_t w = n - group * width;
+      const std::uint32_t w = (n - group * width) * kTogether;
       if (w < tile.words_across) {
         const std::uint32_t first = kTileBytes + 4 * (group * group_pitch + w);
         Squares squares = {};
@@ -222,10 +232,10 @@ struct MovePackedMatrix : PackedMatrixParams {
             for (std::uint32_t i = 0; i < kSide; ++i) words[i] = turned_elements(words[i], kElementBits);
           }
           detail::transpose_words<q>(words);
-          if (t == 0 || w + t * width < tile.words_across) {
+          if (t == 0 || w + t < tile.words_across) {
             FARO_UNROLL
             for (std::uint32_t i = 0; i < kSide; ++i)
-              memory.template store_shared<4>(first + 4 * t * width + i * (4 * side_pitch),
+              memory.template store_shared<4>(first + 4 * t + i * (4 * side_pitch),
                                               device::Packet<4>{{words[i]}});
           }
         }
@@ -247,7 +257,7 @@ struct MovePackedMatrix : PackedMatrixParams {
  private:
   using Squares = std::uint32_t[kTogether][kSide];
 
-  // A thread's squares are so many words apart.
+  // A thread has squares side by side.
   constexpr std::uint32_t threads_across() const { return (words_across + kTogether - 1) / kTogether; }
   // Groups of a tile that are more than its words: for the ends of rows before, and for sectors.
   constexpr std::uint32_t more_groups() const { return (skewed ? 1 : 0) + (parted ? kSectorWords - 1 : 0); }
@@ -540,7 +550,7 @@ struct MovePackedMatrix : PackedMatrixParams {
     const Row row = row_of(tile, tile.row + std::int64_t{group} * kSide);
     const std::int64_t bit = row.bit + std::int64_t{w} * kWordBits;
     // What the tile does not have is the first square once more.
-    const std::uint32_t apart = w + threads_across() < tile.words_across ? threads_across() : 0;
+    const std::uint32_t apart = w + 1 < tile.words_across ? 1 : 0;
     if (!tile.is_inside && !holds_square(tile, row, bit, apart)) {
       FARO_UNROLL
       for (std::uint32_t t = 0; t < kTogether; ++t)
@@ -623,30 +633,23 @@ struct MovePackedMatrix : PackedMatrixParams {
       }
       return;
     }
-    constexpr std::uint32_t rows_ahead = kAhead / kTogether;
     FARO_UNROLL
-    for (std::uint32_t done = 0; done < kSide; done += rows_ahead) {
-      std::uint32_t first[kAhead];
-      std::uint32_t second[kAhead];
+    for (std::uint32_t done = 0; done < kSide; done += kAhead) {
+      std::uint32_t ahead[kAhead][kTogether + 1];  // each square's second word is the next one's first
       Number at = bit;
       FARO_UNROLL
-      for (std::uint32_t k = 0; k < rows_ahead; at += pitch(done + k++)) {
+      for (std::uint32_t k = 0; k < kAhead; at += pitch(done + k++)) {
+        ahead[k][0] = word(0, at >> 5);
         FARO_UNROLL
-        for (std::uint32_t t = 0; t < kTogether; ++t) {
-          first[k * kTogether + t] = word(t, at >> 5);
-          second[k * kTogether + t] = word(t, (at >> 5) + 1);
-        }
-      }
-      if (in.high_first) {
-        turn_all(first);
-        turn_all(second);
+        for (std::uint32_t t = 0; t < kTogether; ++t) ahead[k][t + 1] = word(t, (at >> 5) + 1);
       }
       FARO_UNROLL
-      for (std::uint32_t k = 0; k < rows_ahead; bit += pitch(done + k++)) {
+      for (std::uint32_t k = 0; k < kAhead; bit += pitch(done + k++)) {
+        if (in.high_first) turn_all(ahead[k]);
         FARO_UNROLL
         for (std::uint32_t t = 0; t < kTogether; ++t)
-          squares[t][done + k] = shifted_out(first[k * kTogether + t], second[k * kTogether + t],
-                                             static_cast<std::uint32_t>(bit) % kWordBits);
+          squares[t][done + k] =
+              shifted_out(ahead[k][t], ahead[k][t + 1], static_cast<std::uint32_t>(bit) % kWordBits);
       }
     }
   }
