@@ -285,8 +285,8 @@ struct MovePackedMatrix : PackedMatrixParams {
     constexpr std::uint64_t kBefore = 200 * kThreads / kSide;
     constexpr std::uint64_t kOfLoads = 16;
     constexpr std::uint64_t kOfStores = 10;
-    constexpr std::uint64_t kSectors = 8;   // of a row of a tile: what is loaded besides
-    constexpr std::uint64_t kPartly = 300;  // a column's first and last sector, if not all of it is written
+    constexpr std::uint64_t kSectors = 12;  // of a row of a tile: what is loaded besides
+    constexpr std::uint64_t kPartly = 400;  // a column's first and last sector, if not all of it is written
     const std::uint64_t row = row_words();
     const std::uint64_t in_row = (columns + kSide - 1) / kSide;
     const std::uint32_t groups = k + more_groups();
