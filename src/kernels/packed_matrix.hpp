@@ -13,23 +13,23 @@
 // apart, whose rows begin at the same bit of a word: 2^q pitches of whole elements are whole words. So how it
 // shifts it asks once.
 //
-// Matrices whose rows follow one another in the output are a chain: one matrix of all their rows, in which a row
-// may lie a jump farther in the input than a pitch behind the one before.
+// Matrices whose rows follow one another in the output are a chain: one matrix of all their rows, in which a
+// row may lie a jump farther in the input than a pitch behind the one before.
 //
 //     rows of the chain     0 1 2 ... n - 1 | n n + 1 ... 2 n - 1 | ...       of n rows each
 //     in the input          a pitch apart     a matrix farther
 //
-// Tiles are whole sectors of 32 bytes of each row, where that costs less than sectors that are written in part
-// (cut()): word 0 of a row that begins s words into a sector is at s, and a tile has seven groups more than
-// words.
+// Tiles are whole sectors of 32 bytes of each row, where that costs less than sectors that are written in
+// part (cut()): word 0 of a row that begins s words into a sector is at s, and a tile has seven groups more
+// than words.
 //
 // A sector, or at least a word, in which a row ends and the next one begins is the next one's, whose tile
 // loads the last rows of the one before where it has none of its own: whichever is behind in memory, the next
 // column or the next matrix. Where there is none bits are put in one by one, by atomic operations; words that
 // are not wholly in the array are left out (packed_launch.hpp).
 //
-// A thread has two squares of nibbles side by side, so that it works out where their rows lie once. Rows behind
-// the last one are those of rows before it again, so that nothing is asked of them.
+// A thread has two squares of nibbles side by side, so that it works out where their rows lie once. Rows
+// behind the last one are those of rows before it again, so that nothing is asked of them.
 //
 // Word (g, i, w) is at g R + i S + w, R odd and no less than the words across, S = R K modulo 32 for K words
 // down: lanes of adjacent (g, w) store, and lanes of adjacent (i, k) load, in different banks.
@@ -251,6 +251,7 @@ struct MovePackedMatrix : PackedMatrixParams {
       const std::uint32_t k = n - i * words_down;
       if (i >= tile.columns) return;
       if (k < tile.words_down) store_words(memory, tile, i, k, ends);
+      device::converge(memory);
     }
   }
 
