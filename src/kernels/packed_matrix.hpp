@@ -402,7 +402,7 @@ struct MovePackedMatrix : PackedMatrixParams {
       if (has_end && !is_inside_row(furthest, end))
         store_ends(memory, tile, column, i, furthest, row_bits, ends);
       else if (furthest < end + kSectorWords)
-        store_parted(memory, column, end - furthest);
+        store_parted(memory, column, furthest, end);
     } else if (has_end && (furthest >= end || (furthest == 0 && column.phase != 0))) {
       store_ends(memory, tile, column, i, furthest, row_bits, ends);
     } else if (furthest < end) {
@@ -471,9 +471,10 @@ struct MovePackedMatrix : PackedMatrixParams {
     }
   }
 
-  // Rows that begin behind a sector's begin are shifted to it; `left`: words of the row from the furthest on.
+  // Rows that begin behind a sector's begin are shifted to it. `furthest` and `end`: words of the row.
   template <device::Memory Memory>
-  constexpr void store_parted(Memory& memory, const Column& column, std::int64_t left_of_row) const {
+  constexpr void store_parted(Memory& memory, const Column& column, std::int64_t furthest,
+                              std::int64_t end) const {
     // After so many columns rows begin at the same word of a sector again.
     static_assert(kAhead % kSectorWords == 0);
     const std::uint32_t behind = 4 * group_pitch;
@@ -486,8 +487,8 @@ struct MovePackedMatrix : PackedMatrixParams {
     for (std::uint32_t a = 0; a < kAhead; ++a) {
       addresses[a] = column.from + 4 * a - before * behind;
       places[a] = 4 * (step * a - before);
-      const std::int64_t furthest_at = left_of_row + before;
-      whole |= (furthest_at > 0 ? 1U : 0U) << a;
+      const std::int64_t next_begins = (end + before) & ~(std::int64_t{kSectorWords} - 1);
+      whole |= (furthest < next_begins ? 1U : 0U) << a;
       before = (before + column.more_into) & (kSectorWords - 1);
     }
     auto to = cursor(memory, column.at * 4);
