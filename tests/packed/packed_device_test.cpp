@@ -395,7 +395,9 @@ MatrixCounts counted(const kernels::MovePackedMatrix<q>& kernel, std::uint64_t i
   memory.add_virtual_input(in_bytes);
   memory.add_virtual_output(out_bytes);
   const auto is_counted = [&](const auto& tile) {
-    return !kernel.parted || (tile.is_inside && tile.ends == 0);
+    if (!kernel.parted) return true;
+    const std::int64_t end = tile.row + std::int64_t{kernel.words_down + 8} * kernel.kSide;
+    return tile.is_inside && tile.ends == 0 && tile.row >= 0 && end <= static_cast<std::int64_t>(kernel.rows);
   };
   memory.run(
       {.blocks = kernel.blocks(), .threads = kernel.kThreads},
