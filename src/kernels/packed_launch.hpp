@@ -136,7 +136,9 @@ inline PackedOthers others_of(const faro::detail::AxisMap& part, std::size_t wit
   for (std::size_t k = 1; k < part.axes.size(); ++k) {
     const faro::detail::StridedAxis& axis = part.axes[k];
     if (k == without) continue;
-    made.axes[made.count++] = {.extent = device::Division64(axis.extent), .in = axis.in, .out = axis.out};
+    made.axes[made.count++] = {.extent = device::Division32(static_cast<std::uint32_t>(axis.extent)),
+                               .in = axis.in,
+                               .out = axis.out};
     number *= axis.extent;
   }
   return made;
@@ -171,6 +173,19 @@ void move_runs(Queue& queue, const faro::detail::AxisMap& part, const PackedArra
   queue.run(kernel);
 }
 
+// The first of the other axes becomes one with the rows.
+inline void chain(PackedMatrixParams& matrices) {
+  PackedOthers& others = matrices.others;
+  const std::uint32_t number = others.axes[0].extent.divisor();
+  matrices.is_chain = true;
+  matrices.of_chain = device::Division32(static_cast<std::uint32_t>(matrices.rows));
+  matrices.chain_in = others.axes[0].in;
+  matrices.rows *= number;
+  matrices.matrices /= number;
+  std::copy(others.axes + 1, others.axes + others.count, others.axes);
+  --others.count;
+}
+
 template <int q, typename Queue>
 void move_matrices(Queue& queue, faro::detail::AxisMap part, std::size_t columns,
                    const PackedArrays& arrays) {
@@ -192,23 +207,22 @@ void move_matrices(Queue& queue, faro::detail::AxisMap part, std::size_t columns
            std::all_of(kernel.others.axes, kernel.others.axes + kernel.others.count,
                        [&](const PackedOthers::Axis& axis) { return divides(axis.out); });
   };
-  constexpr std::uint64_t kSectorBits = Kernel::kSectorWords * kWordBits;
+  const auto row_bits = [&] { return static_cast<std::int64_t>(kernel.rows * Kernel::kElementBits); };
+  const auto go_on = [&] { return kernel.others.count > 0 && kernel.others.axes[0].out == row_bits(); };
+  constexpr std::uint64_t kMostChainedRows = (std::uint64_t{1} << 31) - 1;
+  constexpr std::int64_t kSectorBits = Kernel::kSectorWords * std::int64_t{kWordBits};
+  if (go_on() && row_bits() % kSectorBits != 0 &&
+      kernel.rows * kernel.others.axes[0].extent.divisor() <= kMostChainedRows)
+    chain(kernel);
   const std::uint64_t base = reinterpret_cast<std::uintptr_t>(arrays.out.base) / 4 % Kernel::kSectorWords;
   kernel.base_in_sector = static_cast<std::uint32_t>(base);
   kernel.skewed = !begins_at(kWordBits, kernel.out_first);
-  // Where rows are short, the groups that sectors take more cost more than they save.
-  constexpr std::uint64_t kLongRowBits = 16384;
-  kernel.parted = kernel.rows * Kernel::kElementBits >= kLongRowBits &&
-                  !begins_at(kSectorBits, kernel.out_first + base * kWordBits);
-  const auto row_bits = static_cast<std::int64_t>(kernel.rows * Kernel::kElementBits);
-  const bool ends_inside = kernel.skewed || kernel.parted;
-  if (ends_inside && std::abs(kernel.out_pitch) == row_bits)
+  const bool ragged = !begins_at(std::uint64_t{kSectorBits}, kernel.out_first + base * kWordBits);
+  if (ragged && std::abs(kernel.out_pitch) == row_bits())
     kernel.next = PackedNext::column;
-  else if (ends_inside && kernel.others.count > 0 && kernel.others.axes[0].out == row_bits)
+  else if (ragged && go_on())
     kernel.next = PackedNext::matrix;
-  if (kernel.parted && kernel.rows > (Kernel::kSectorWords + 1) * Kernel::kSide)
-    kernel.shared_words = Kernel::kSectorWords;
-  kernel.cut();
+  kernel.cut(ragged);
   queue.run(kernel);
 }
 

@@ -46,7 +46,7 @@ struct MovePackedRuns {
     const std::uint64_t run = of_run.divide(chunk);
     std::int64_t from = in_first;
     std::int64_t to = out_first;
-    others.add(run, from, to);
+    others.add(static_cast<std::uint32_t>(run), from, to);
     const auto phase = static_cast<std::int64_t>(static_cast<std::uint64_t>(to) % kWordBits);
     const std::uint64_t end = run_bits + static_cast<std::uint64_t>(phase);  // from the first word's begin
     const std::uint64_t words = (end + kWordBits - 1) / kWordBits;

@@ -141,18 +141,18 @@ inline constexpr int kMostOtherAxes = 16;
 /// Axes that number matrices or rows, the fastest first.
 struct PackedOthers {
   struct Axis {
-    device::Division64 extent;
-    std::int64_t in = 0;  // bits
+    device::Division32 extent;  // there are fewer of them than blocks
+    std::int64_t in = 0;        // bits
     std::int64_t out = 0;
   };
   Axis axes[kMostOtherAxes] = {};
   std::int32_t count = 0;
 
   /// Adds where number `index` begins.
-  constexpr void add(std::uint64_t index, std::int64_t& in, std::int64_t& out) const {
+  constexpr void add(std::uint32_t index, std::int64_t& in, std::int64_t& out) const {
     for (int a = 0; a < count; ++a) {
-      const std::uint64_t rest = axes[a].extent.quotient(index);
-      const auto j = static_cast<std::int64_t>(index - rest * axes[a].extent.divisor());
+      const std::uint32_t rest = axes[a].extent.quotient(index);
+      const std::int64_t j = index - rest * axes[a].extent.divisor();
       in += j * axes[a].in;
       out += j * axes[a].out;
       index = rest;

@@ -381,24 +381,64 @@ TEST(PackedDevice, OtherWidths) {
   EXPECT_GT(reached.words, 20);
 }
 
-// Bytes over the bus: rows that begin with words, once each in whole sectors; ones that begin anywhere, a
-// sector more a row of a tile and a group of rows more a tile.
-TEST(PackedDevice, MatricesTouchEachSectorOnce) {
-  const auto counted = [](auto kernel, std::uint64_t in_bytes, std::uint64_t out_bytes) {
-    machine::CountingMemory memory({.shared_bytes = kernel.shared_bytes()});
-    memory.add_virtual_input(in_bytes);
-    memory.add_virtual_output(out_bytes);
-    memory.run(
-        {.blocks = kernel.blocks(), .threads = kernel.kThreads},
-        [&](auto& m, auto block, auto thread) { kernel.load(m, kernel.tile_of(block), thread); },
-        [&](auto& m, auto block, auto thread) {
-          kernel.store(m, kernel.tile_of(block), thread,
-                       [](auto...) { FAIL() << "rows of whole words have no ends"; });
-        });
-    return memory.counts();
+// What the blocks of a kernel of matrices access in arrays of so many bytes, and how many words its rows end
+// in: of all blocks, or of those in which lanes do the same, inside the array and between its columns.
+struct MatrixCounts {
+  machine::AccessCounts counts = {};
+  std::uint64_t ends = 0;
+};
+template <int q>
+MatrixCounts counted(const kernels::MovePackedMatrix<q>& kernel, std::uint64_t in_bytes,
+                     std::uint64_t out_bytes) {
+  MatrixCounts made;
+  machine::CountingMemory memory({.shared_bytes = kernel.shared_bytes()});
+  memory.add_virtual_input(in_bytes);
+  memory.add_virtual_output(out_bytes);
+  const auto is_counted = [&](const auto& tile) {
+    if (!kernel.parted) return true;
+    const std::int64_t end = tile.row + std::int64_t{kernel.words_down + 8} * kernel.kSide;
+    return tile.is_inside && tile.ends == 0 && tile.row >= 0 && end <= static_cast<std::int64_t>(kernel.rows);
   };
+  memory.run(
+      {.blocks = kernel.blocks(), .threads = kernel.kThreads},
+      [&](auto& m, auto block, auto thread) {
+        const auto tile = kernel.tile_of(block);
+        if (is_counted(tile)) kernel.load(m, tile, thread);
+      },
+      [&](auto& m, auto block, auto thread) {
+        const auto tile = kernel.tile_of(block);
+        if (is_counted(tile)) kernel.store(m, tile, thread, [&](auto...) { ++made.ends; });
+      });
+  made.counts = memory.counts();
+  return made;
+}
+
+void count_matrices(
+    const PackedProblem& problem, std::uint64_t in_bytes, std::uint64_t out_bytes,
+    const std::function<void(const kernels::PackedMatrixParams&, const MatrixCounts&)>& check) {
+  alignas(32) std::byte base[32] = {};
+  cuda::PackedMove move = packed::device_move(PackedPlan(problem).problem());
+  move.work.in = base;
+  move.work.in_bytes = in_bytes;
+  move.work.out = base;
+  move.work.out_bytes = out_bytes;
+  int matrices = 0;
+  TakenMatrices queue{[&](const kernels::PackedMatrixParams& params) {
+    ++matrices;
+    if (problem.element_bits == 1)
+      check(params, counted(kernels::MovePackedMatrix<5>{params}, in_bytes, out_bytes));
+    if (problem.element_bits == 2)
+      check(params, counted(kernels::MovePackedMatrix<4>{params}, in_bytes, out_bytes));
+    if (problem.element_bits == 4)
+      check(params, counted(kernels::MovePackedMatrix<3>{params}, in_bytes, out_bytes));
+  }};
+  cuda::move_packed(queue, move, move.work);
+  EXPECT_EQ(matrices, 1);
+}
+
+// Bytes over the bus: rows that begin with words, once each in whole sectors.
+TEST(PackedDevice, MatricesTouchEachSectorOnce) {
   for (const std::uint32_t bits : {1U, 2U, 4U}) {
-    alignas(32) std::byte base[32] = {};
     const std::uint64_t rows = 1024;
     const std::uint64_t columns = 2048;
     const std::uint64_t bytes = rows * columns * bits / 8;
@@ -406,26 +446,36 @@ TEST(PackedDevice, MatricesTouchEachSectorOnce) {
     // As axes: affine maps of dense arrays go by tiles of words.
     problem.in.row_elements = columns;
     problem.in.pitch_bits = columns * bits + 256;
-    cuda::PackedMove move = packed::device_move(PackedPlan(problem).problem());
-    move.work.in = base;
-    move.work.in_bytes = rows * (columns * bits + 256) / 8;
-    move.work.out = base;
-    move.work.out_bytes = bytes;
-    TakenMatrices queue{[&](const kernels::PackedMatrixParams& params) {
-      const auto check = [&](const machine::AccessCounts& counts) {
-        EXPECT_EQ(counts.global_loads.bytes, bytes);
-        EXPECT_EQ(counts.global_stores.bytes, bytes);
-        EXPECT_EQ(counts.global_loads.sectors, bytes / 32);
-        EXPECT_EQ(counts.global_stores.sectors, bytes / 32);
-        EXPECT_EQ(counts.shared_loads.max_congestion(), 1);
-        EXPECT_EQ(counts.shared_stores.max_congestion(), 1);
-      };
-      if (bits == 1) check(counted(kernels::MovePackedMatrix<5>{params}, move.work.in_bytes, bytes));
-      if (bits == 2) check(counted(kernels::MovePackedMatrix<4>{params}, move.work.in_bytes, bytes));
-      if (bits == 4) check(counted(kernels::MovePackedMatrix<3>{params}, move.work.in_bytes, bytes));
-    }};
-    cuda::move_packed(queue, move, move.work);
+    count_matrices(problem, rows * (columns * bits + 256) / 8, bytes,
+                   [&](const kernels::PackedMatrixParams&, const MatrixCounts& made) {
+                     EXPECT_EQ(made.counts.global_loads.bytes, bytes);
+                     EXPECT_EQ(made.counts.global_stores.bytes, bytes);
+                     // A thread's squares of nibbles lie side by side: each sector is asked for by both.
+                     EXPECT_EQ(made.counts.global_loads.sectors, bytes / 32 * (bits == 4 ? 2 : 1));
+                     EXPECT_EQ(made.counts.global_stores.sectors, bytes / 32);
+                     EXPECT_EQ(made.counts.shared_loads.max_congestion(), 1);
+                     EXPECT_EQ(made.counts.shared_stores.max_congestion(), 1);
+                     EXPECT_EQ(made.ends, 0);
+                   });
   }
+}
+
+// Chains of matrices whose rows follow one another: the output's sectors are written whole.
+TEST(PackedDevice, ChainsOfMatricesWriteWholeSectors) {
+  const std::uint64_t rows = 255;
+  const std::uint64_t number = 17;
+  const std::uint64_t columns = 1023;
+  const std::uint64_t bytes = (number * rows * columns + 1) / 2;
+  count_matrices({.permutation = Axes({rows, number, columns}, {2, 1, 0}), .element_bits = 4}, bytes, bytes,
+                 [&](const kernels::PackedMatrixParams& params, const MatrixCounts& made) {
+                   EXPECT_TRUE(params.is_chain);
+                   EXPECT_TRUE(params.parted);
+                   EXPECT_EQ(params.rows, number * rows);
+                   EXPECT_EQ(params.next, kernels::PackedNext::column);
+                   EXPECT_GT(made.counts.global_stores.bytes, bytes / 4);
+                   EXPECT_EQ(made.counts.global_stores.bytes, made.counts.global_stores.sectors * 32);
+                   EXPECT_EQ(made.ends, 0);
+                 });
 }
 
 // What no kernel has a form for goes by an index array: drawn ones, multiplications, axes that leave rows.
