@@ -1,5 +1,5 @@
-// Turns of calls, of a stream that is never idle: a call alone pays for its launch, too, some microseconds, which
-// of arrays that are moved in a tenth of a millisecond are several points of a copy.
+// Turns of calls, of a stream that is never idle: a call alone pays for its launch, too, some microseconds,
+// which of arrays that are moved in a tenth of a millisecond are several points of a copy.
 #pragma once
 
 #include <algorithm>

@@ -161,8 +161,7 @@ class Bench {
     clock_.milliseconds(1, queue);
     std::vector<std::byte> wanted(device_out.size());
     make_plan(PlanOptions{.engine = Engine::cpu})
-        .run({in.data(), count}, wanted.data(), count,
-             of.addend ? NumberArray{added, count} : NumberArray{});
+        .run({in.data(), count}, wanted.data(), count, of.addend ? NumberArray{added, count} : NumberArray{});
     verify(text, device_out, wanted);
     time(text, fmt::format("{} to {}", name(of.from), name(of.to)), plan_of.moved_bytes(), queue);
   }
