@@ -53,7 +53,7 @@ def works():
         ("the same", "f32 to f16", turned(f16, 1, 0), lambda: [new(square, f32)]),
         ("the same", "f16 to f32", turned(f32, 1, 0), lambda: [new(square, f16)]),
         ("the same, scaled", "bf16 to f8_e4m3fn", lambda x: (x.t() * 0.5).to(f8).contiguous(), lambda: [new(square, bf16)]),
-        ("2 A^T + 0.5 C, 16384 x 16384", "f32 to f32", lambda a, c: 2 * a.t() + 0.5 * c, lambda: [new(square, f32), new(square, f32)]),
+        ("2 A^T + 0.5 C, 16384 x 16384", "f32 to f32", lambda a, c: (2 * a.t() + 0.5 * c).contiguous(), lambda: [new(square, f32), new(square, f32)]),
         ("8192 x 16384 conjugate transposed", "c64 to c64", lambda x: x.t().conj().resolve_conj().contiguous(),
          lambda: [torch.complex(new((8192, SIDE), f32), new((8192, SIDE), f32))]),
         ("56 x 56 x 56 x 32 x 40 reversed", "f32 to f16", turned(f16, 4, 3, 2, 1, 0), lambda: [new(reversed_, f32)]),
@@ -76,7 +76,7 @@ def suite(rows):
 def of_suite(shape, order, adds):
     new = lambda extents: torch.rand(extents, device="cuda").add_(1)
     if adds:
-        return lambda a, c: 2 * a.permute(order) + 0.5 * c, lambda: [new(shape), new([shape[i] for i in order])]
+        return lambda a, c: (2 * a.permute(order) + 0.5 * c).contiguous(), lambda: [new(shape), new([shape[i] for i in order])]
     return turned(f16, *order), lambda: [new(shape)]
 
 
@@ -104,6 +104,8 @@ def share(work, inputs: list[torch.Tensor], rounds: int) -> tuple[str, torch.Ten
         torch.cuda.synchronize()
     except Exception as error:  # noqa: BLE001 whatever a compiler says is a row of the table
         return type(error).__name__, None
+    if not result.is_contiguous():
+        return f"strides {result.stride()}", None
     half = sum(t.nbytes for t in (*inputs, result)) // 2
     source, target = (torch.empty(half, dtype=u8, device="cuda") for _ in range(2))
     calls = max(1, min(20, (1 << 30) // half))

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "kernels/value_arrays.hpp"
 #include "layout/shared_geometry.hpp"
 #include "rounding.hpp"
 
@@ -14,7 +15,6 @@ namespace {
 
 constexpr std::uint64_t kValueRunBytes = 256;    // what memory likes to be read and written by
 constexpr std::uint64_t kBoxTraffic = 64 << 10;  // bytes that a box reads and writes
-constexpr std::uint64_t kDirectNumbers = 8192;   // of a box without shared memory
 constexpr std::uint64_t kRunMultiple = 16;       // what a cut run is a multiple of
 
 // A box that grows.
@@ -67,16 +67,18 @@ struct ValueBoxGrowth {
 
 // What boxes are compared by: the bytes of each side, of which short runs take more, those that are read and
 // share a granule of memory, too; and boxes that stand out of the array, leave threads without a vector, or
-// are small or large. Fitted to boxes of an H200 (docs/notes/cuda-experiments.md).
+// are small or large. Fitted to 11,000 boxes of an H200, of TTC's shapes and of drawn ones, each half held
+// against the other (docs/notes/cuda-experiments.md).
 class BoxPrice {
  public:
   explicit BoxPrice(const ValueBoxSides& of) : of_(of) {}
 
   double operator()(const std::vector<std::uint64_t>& box) const {
-    constexpr double kOfGaps = 0.4;
-    constexpr double kOfSmall = 2400;
-    constexpr double kOfLarge = 128 << 10;
-    constexpr double kOfIdle = 0.17;
+    constexpr double kOfGaps = 0.2;
+    constexpr double kOfSmall = 2700;
+    constexpr double kOfLarge = 75 << 10;
+    constexpr double kOfIdle = 0.1;
+    constexpr double kOfLast = 0.1;
     double gaps = 1;
     std::uint64_t count = 1;
     for (std::size_t a = 0; a < box.size(); ++a) {
@@ -86,15 +88,16 @@ class BoxPrice {
     }
     const auto held = static_cast<double>(count * (of_.in_bytes + of_.addend_bytes));
     const double idle = idle_of(box, of_.in_order, of_.in_bytes) + idle_of(box, of_.out_order, of_.out_bytes);
+    const double last = last_of(count * of_.in_bytes) + last_of(count * of_.out_bytes);
     return bytes_of_number(box) * (1 + kOfGaps * (gaps - 1)) * (1 + kOfSmall / held) * (1 + held / kOfLarge) *
-           (1 + kOfIdle * idle);
+           (1 + kOfIdle * idle) * (1 + kOfLast * last);
   }
 
  private:
   // That a number takes, as if runs were so much longer.
   double bytes_of_number(const std::vector<std::uint64_t>& box) const {
-    constexpr double kOfRead = 25;
-    constexpr double kOfGranule = 26;
+    constexpr double kOfRead = 18;
+    constexpr double kOfGranule = 8;
     constexpr double kOfWritten = 17;
     constexpr double kOfAdded = 8;
     constexpr std::uint64_t kGranule = 64;
@@ -124,6 +127,12 @@ class BoxPrice {
     const std::uint64_t vectors = ceil_div(first * bytes, kValueVectorBytes);
     const std::uint64_t slots = round_up(vectors, std::min(kAtOnce, std::bit_ceil(vectors)));
     return static_cast<double>(slots) / static_cast<double>(vectors) - 1;
+  }
+
+  // How much of the vectors that a block's threads have time for is missing, of so many bytes.
+  static double last_of(std::uint64_t bytes) {
+    constexpr std::uint64_t kTurnBytes = kernels::kValueThreads * kValueVectorBytes;
+    return static_cast<double>(round_up(bytes, kTurnBytes)) / static_cast<double>(bytes) - 1;
   }
 
   const ValueBoxSides& of_;
@@ -181,14 +190,14 @@ std::vector<std::size_t> lying_together(const std::vector<ValueAxis>& axes,
 }
 
 std::vector<std::uint64_t> box_of_runs(const std::vector<ValueAxis>& axes,
-                                       const std::vector<std::size_t>& common) {
+                                       const std::vector<std::size_t>& common, std::uint64_t most) {
   ValueBoxGrowth growth{axes, std::vector<std::uint64_t>(axes.size(), 1)};
-  growth.grow(common, kDirectNumbers, kDirectNumbers);
+  growth.grow(common, most, most);
   std::vector<std::size_t> others;  // rows, those that follow in the output
   for (std::size_t i = axes.size(); i-- > 0;) {
     if (growth.box[i] == 1) others.push_back(i);
   }
-  growth.grow(others, kDirectNumbers / growth.count(), kDirectNumbers);
+  growth.grow(others, most / growth.count(), most);
   return growth.box;
 }
 
