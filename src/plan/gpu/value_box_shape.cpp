@@ -4,7 +4,9 @@
 #include <bit>
 #include <functional>
 #include <numeric>
+#include <utility>
 
+#include "kernels/value_arrays.hpp"
 #include "layout/shared_geometry.hpp"
 #include "rounding.hpp"
 
@@ -13,7 +15,6 @@ namespace {
 
 constexpr std::uint64_t kValueRunBytes = 256;    // what memory likes to be read and written by
 constexpr std::uint64_t kBoxTraffic = 64 << 10;  // bytes that a box reads and writes
-constexpr std::uint64_t kDirectNumbers = 8192;   // of a box without shared memory
 constexpr std::uint64_t kRunMultiple = 16;       // what a cut run is a multiple of
 
 // A box that grows.
@@ -64,44 +65,106 @@ struct ValueBoxGrowth {
   }
 };
 
-// By the bytes of each side: short runs cost more, those that are read and share a granule of memory, too,
-// and boxes that stand out of the array, leave threads without a vector, or are small or large. Fitted to
-// some 7500 boxes of an H200 (docs/notes/cuda-experiments.md).
-double cost_of(const ValueBoxSides& of, const std::vector<std::uint64_t>& box, std::uint64_t held) {
-  constexpr double kOfRead = 25;  // bytes that a run takes beyond its own
-  constexpr double kOfWritten = 17;
-  constexpr double kOfAdded = 8;
-  constexpr double kOfGranule = 26;
-  constexpr double kOfSmall = 2400;
-  constexpr double kOfLarge = 128 << 10;
-  constexpr double kOfGaps = 0.4;
-  constexpr double kOfIdle = 0.17;
-  constexpr std::uint64_t kGranule = 64;
-  constexpr std::uint64_t kSlots = 16;  // vectors of a run that a block takes at once
-  double idle = 0;
-  const auto side = [&](const std::vector<std::size_t>& order, std::uint64_t bytes, bool reads) {
+// What boxes are compared by: the bytes of each side, of which short runs take more, those that are read and
+// share a granule of memory, too; and boxes that stand out of the array, leave threads without a vector, or
+// are small or large. Fitted to 11,000 boxes of an H200, of TTC's shapes and of drawn ones, each half held
+// against the other (docs/notes/cuda-experiments.md).
+class BoxPrice {
+ public:
+  explicit BoxPrice(const ValueBoxSides& of) : of_(of) {}
+
+  double operator()(const std::vector<std::uint64_t>& box) const {
+    constexpr double kOfGaps = 0.2;
+    constexpr double kOfSmall = 2700;
+    constexpr double kOfLarge = 75 << 10;
+    constexpr double kOfIdle = 0.1;
+    constexpr double kOfLast = 0.1;
+    double gaps = 1;
+    std::uint64_t count = 1;
+    for (std::size_t a = 0; a < box.size(); ++a) {
+      const std::uint64_t extent = of_.axes[a].extent;
+      gaps *= static_cast<double>(round_up(extent, box[a])) / static_cast<double>(extent);
+      count *= box[a];
+    }
+    const auto held = static_cast<double>(count * (of_.in_bytes + of_.addend_bytes));
+    const double idle = idle_of(box, of_.in_order, of_.in_bytes) + idle_of(box, of_.out_order, of_.out_bytes);
+    const double last = last_of(count * of_.in_bytes) + last_of(count * of_.out_bytes);
+    return bytes_of_number(box) * (1 + kOfGaps * (gaps - 1)) * (1 + kOfSmall / held) * (1 + held / kOfLarge) *
+           (1 + kOfIdle * idle) * (1 + kOfLast * last);
+  }
+
+ private:
+  // That a number takes, as if runs were so much longer.
+  double bytes_of_number(const std::vector<std::uint64_t>& box) const {
+    constexpr double kOfRead = 18;
+    constexpr double kOfGranule = 8;
+    constexpr double kOfWritten = 17;
+    constexpr double kOfAdded = 8;
+    constexpr std::uint64_t kGranule = 64;
+    const std::uint64_t in = run_of(box, of_.in_order);
+    const std::uint64_t out = run_of(box, of_.out_order);
+    const double read = kOfRead + (in * of_.in_bytes % kGranule == 0 ? 0 : kOfGranule);
+    const double written = kOfWritten + (of_.addend_bytes == 0 ? 0 : kOfAdded);
+    return static_cast<double>(of_.in_bytes + of_.out_bytes + of_.addend_bytes) +
+           read / static_cast<double>(in) + written / static_cast<double>(out);
+  }
+
+  // Numbers of a box that lie together.
+  std::uint64_t run_of(const std::vector<std::uint64_t>& box, const std::vector<std::size_t>& order) const {
     std::uint64_t run = 1;
     for (const std::size_t a : order) {
       run *= box[a];
-      if (box[a] < of.axes[a].extent) break;
+      if (box[a] < of_.axes[a].extent) break;
     }
+    return run;
+  }
+
+  // How many threads, of those with a vector of a side's first axis, have none.
+  static double idle_of(const std::vector<std::uint64_t>& box, const std::vector<std::size_t>& order,
+                        std::uint64_t bytes) {
+    constexpr std::uint64_t kAtOnce = 16;  // vectors of a run that a block takes
     const std::uint64_t first = order.empty() ? 1 : box[order.front()];
-    const std::uint64_t slots = ceil_div(first * bytes, kValueVectorBytes);
-    const std::uint64_t at_once = std::min(kSlots, std::bit_ceil(slots));
-    idle += static_cast<double>(round_up(slots, at_once)) / static_cast<double>(slots) - 1;
-    double beyond = kOfWritten + (of.addend_bytes == 0 ? 0 : kOfAdded);
-    if (reads) beyond = kOfRead + (run * bytes % kGranule == 0 ? 0 : kOfGranule);
-    return static_cast<double>(bytes) + beyond / static_cast<double>(run);
-  };
-  double full = 1;
-  for (std::size_t a = 0; a < of.axes.size(); ++a)
-    full *= static_cast<double>(of.axes[a].extent) /
-            static_cast<double>(ceil_div(of.axes[a].extent, box[a]) * box[a]);
-  const double moved = side(of.in_order, of.in_bytes, true) + side(of.out_order, of.out_bytes, false) +
-                       static_cast<double>(of.addend_bytes);
-  const auto bytes = static_cast<double>(held);
-  return moved * (1 + kOfGaps * (1 / full - 1)) * (1 + kOfSmall / bytes) * (1 + bytes / kOfLarge) *
-         (1 + kOfIdle * idle);
+    const std::uint64_t vectors = ceil_div(first * bytes, kValueVectorBytes);
+    const std::uint64_t slots = round_up(vectors, std::min(kAtOnce, std::bit_ceil(vectors)));
+    return static_cast<double>(slots) / static_cast<double>(vectors) - 1;
+  }
+
+  // How much of the vectors that a block's threads have time for is missing, of so many bytes.
+  static double last_of(std::uint64_t bytes) {
+    constexpr std::uint64_t kTurnBytes = kernels::kValueThreads * kValueVectorBytes;
+    return static_cast<double>(round_up(bytes, kTurnBytes)) / static_cast<double>(bytes) - 1;
+  }
+
+  const ValueBoxSides& of_;
+};
+
+// How long runs are to be, and how large a box may be, in bytes.
+struct BoxWish {
+  std::uint64_t in = 64;
+  std::uint64_t out = 64;
+  std::uint64_t held = 12 << 10;
+};
+
+std::vector<BoxWish> box_wishes() {
+  constexpr std::uint64_t kRuns[] = {64, 96, 128, 192, 256, 384, 512, 768, 1024};
+  constexpr std::uint64_t kHeld[] = {12 << 10, 16 << 10, 24 << 10, 36 << 10};
+  std::vector<BoxWish> wishes;
+  for (const std::uint64_t held : kHeld) {
+    for (const std::uint64_t in : kRuns) {
+      for (const std::uint64_t out : kRuns) wishes.push_back({.in = in, .out = out, .held = held});
+    }
+  }
+  return wishes;
+}
+
+std::vector<std::uint64_t> box_as_wished(const ValueBoxSides& of, const BoxWish& wish) {
+  const std::uint64_t most =
+      std::min(wish.held / (of.in_bytes + of.addend_bytes), kBoxTraffic / (of.in_bytes + of.out_bytes));
+  ValueBoxGrowth growth{of.axes, ValueBoxGrowth::least(of.axes)};
+  growth.grow(of.in_order, std::max<std::uint64_t>(wish.in / of.in_bytes, 1), most);
+  growth.grow(of.out_order, std::max<std::uint64_t>(wish.out / of.out_bytes, 1), most);
+  growth.fill(most);
+  return growth.box;
 }
 
 }  // namespace
@@ -127,14 +190,14 @@ std::vector<std::size_t> lying_together(const std::vector<ValueAxis>& axes,
 }
 
 std::vector<std::uint64_t> box_of_runs(const std::vector<ValueAxis>& axes,
-                                       const std::vector<std::size_t>& common) {
+                                       const std::vector<std::size_t>& common, std::uint64_t most) {
   ValueBoxGrowth growth{axes, std::vector<std::uint64_t>(axes.size(), 1)};
-  growth.grow(common, kDirectNumbers, kDirectNumbers);
+  growth.grow(common, most, most);
   std::vector<std::size_t> others;  // rows, those that follow in the output
   for (std::size_t i = axes.size(); i-- > 0;) {
     if (growth.box[i] == 1) others.push_back(i);
   }
-  growth.grow(others, kDirectNumbers / growth.count(), kDirectNumbers);
+  growth.grow(others, most / growth.count(), most);
   return growth.box;
 }
 
@@ -152,25 +215,15 @@ std::vector<std::uint64_t> box_of_sides(const ValueBoxSides& of) {
 }
 
 std::vector<std::uint64_t> box_of_copies(const ValueBoxSides& of) {
-  constexpr std::uint64_t kRuns[] = {64, 96, 128, 192, 256, 384, 512, 768, 1024};  // bytes
-  constexpr std::uint64_t kHeld[] = {12 << 10, 16 << 10, 24 << 10, 36 << 10};
-  const std::uint64_t held = of.in_bytes + of.addend_bytes;
-  double least = 0;
+  const BoxPrice price(of);
   std::vector<std::uint64_t> best;
-  for (const std::uint64_t bytes : kHeld) {
-    const std::uint64_t most = std::min(bytes / held, kBoxTraffic / (of.in_bytes + of.out_bytes));
-    for (const std::uint64_t in : kRuns) {
-      for (const std::uint64_t out : kRuns) {
-        ValueBoxGrowth growth{of.axes, ValueBoxGrowth::least(of.axes)};
-        growth.grow(of.in_order, std::max<std::uint64_t>(in / of.in_bytes, 1), most);
-        growth.grow(of.out_order, std::max<std::uint64_t>(out / of.out_bytes, 1), most);
-        growth.fill(most);
-        const double cost = cost_of(of, growth.box, held * growth.count());
-        if (least != 0 && cost >= least) continue;
-        least = cost;
-        best = growth.box;
-      }
-    }
+  double least = 0;
+  for (const BoxWish& wish : box_wishes()) {
+    std::vector<std::uint64_t> box = box_as_wished(of, wish);
+    const double cost = price(box);
+    if (!best.empty() && cost >= least) continue;
+    least = cost;
+    best = std::move(box);
   }
   return best;
 }

@@ -31,9 +31,9 @@ struct ValueBoxSides {
   std::uint64_t held_bytes = 1;    // in shared memory
 };
 
-/// Of what stays in registers, along axes that both sides have.
+/// Of what stays in registers, along axes that both sides have: of at most so many numbers, or columns.
 std::vector<std::uint64_t> box_of_runs(const std::vector<ValueAxis>& axes,
-                                       const std::vector<std::size_t>& common);
+                                       const std::vector<std::size_t>& common, std::uint64_t most);
 /// Of what goes by way of shared memory: runs of both sides as long as the other.
 std::vector<std::uint64_t> box_of_sides(const ValueBoxSides& of);
 /// The same of boxes that are copied to shared memory, with what is added, six a multiprocessor: of those

@@ -22,8 +22,10 @@ using kernels::ValueRowFactors;
 using kernels::ValueSide;
 
 constexpr std::uint64_t kMostColumns = 4;
-constexpr std::uint64_t kLeastColumn = 256;  // numbers, for which columns are exchanged in registers
-constexpr std::uint64_t kDirectBytes = 64;   // of a run that is the same on both sides
+constexpr std::uint64_t kLeastColumn = 256;   // numbers, for which columns are exchanged in registers
+constexpr std::uint64_t kRunsOfBox = 8192;    // numbers that stay in registers
+constexpr std::uint64_t kWideColumns = 2048;  // columns of 4 bytes: two vectors a thread
+constexpr std::uint64_t kDirectBytes = 64;    // of a run that is the same on both sides
 constexpr std::uint64_t kValueBankBytes = layout::kGeometry.bank_bytes;
 constexpr std::uint64_t kMostValuePad = 32;
 constexpr std::uint64_t kMostFewBoxes = (std::uint64_t{1} << 31) - 1;
@@ -79,7 +81,8 @@ class ValueBoxMaker {
     made_.direct = !common.empty();
     if (made_.direct || block_axis_) made_.copied = false;
     if (made_.direct) {
-      made_.box = box_of_runs(axes_, common);
+      made_.box =
+          box_of_runs(axes_, common, made_.columns > 0 && out_bytes() >= 4 ? kWideColumns : kRunsOfBox);
     } else {
       const auto& addend = plan_.arithmetic.addend;
       const ValueBoxSides sides{.axes = axes_,
