@@ -17,25 +17,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "faro/packed.hpp"
-#include "permutation/axis_map.hpp"
+#include "packed/bit_sweep.hpp"
 
 namespace faro::packed {
-
-/// Whether elements are those of which a byte has some.
-constexpr bool packs_bytes(std::uint32_t element_bits) {
-  return element_bits == 1 || element_bits == 2 || element_bits == 4;
-}
-
-/// Axes without shifts, strides and beginnings in bits.
-struct BitAxes {
-  std::uint32_t element_bits = 1;
-  BitOrder in_order = BitOrder::low_first;
-  BitOrder out_order = BitOrder::low_first;
-  std::vector<detail::AxisMap> parts = {};  // in normal form, that together move all
-};
 
 /// The axes that a problem is; nothing for permutations that are none, and where axes go across rows.
 std::optional<BitAxes> bit_axes(const PackedProblem& problem);

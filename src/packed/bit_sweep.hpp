@@ -1,4 +1,4 @@
-// What the sweeps over axes in bits have in common: where units lie, and the arrays.
+// Axes in bits, and what the sweeps over them have in common: where units lie, and the arrays.
 //
 // A sweep is numbered steps that may be taken in any order, each by one thread with a buffer of its own.
 #pragma once
@@ -7,12 +7,26 @@
 #include <cstdint>
 #include <vector>
 
+#include "faro/packed.hpp"
 #include "permutation/axis_map.hpp"
 
 namespace faro::packed {
 
 inline constexpr std::uint64_t kLineBytes = 64;
 inline constexpr std::uint64_t kLineBits = 8 * kLineBytes;
+
+/// Whether elements are those of which a byte has some.
+constexpr bool packs_bytes(std::uint32_t element_bits) {
+  return element_bits == 1 || element_bits == 2 || element_bits == 4;
+}
+
+/// Axes without shifts, strides and beginnings in bits.
+struct BitAxes {
+  std::uint32_t element_bits = 1;
+  BitOrder in_order = BitOrder::low_first;
+  BitOrder out_order = BitOrder::low_first;
+  std::vector<detail::AxisMap> parts = {};  // in normal form, that together move all
+};
 
 // Where the n-th of the units that some axes number lies, on both sides.
 struct Place {

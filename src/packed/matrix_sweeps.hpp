@@ -10,7 +10,6 @@
 #include <span>
 #include <vector>
 
-#include "packed/bit_axes.hpp"
 #include "packed/bit_lines.hpp"
 #include "packed/bit_runs.hpp"
 #include "packed/bit_sweep.hpp"

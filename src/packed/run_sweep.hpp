@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "packed/bit_axes.hpp"
 #include "packed/bit_runs.hpp"
 #include "packed/bit_sweep.hpp"
 #include "packed/squares.hpp"
