@@ -1,7 +1,7 @@
-// A stand-in for the part of CUDA's runtime that launches kernels: tests/engines/cuda/cuda_*program*_test.cpp include it
-// in place of the real one. A kernel is a host function that runs a whole grid, or a value that does, by its
-// address; streams are ignored. A launch that takes more shared memory than its kernel was allowed fails, as
-// on a device.
+// A stand-in for the part of CUDA's runtime that launches kernels: tests/engines/cuda/cuda_*program*_test.cpp
+// include it in place of the real one. A kernel is a host function that runs a whole grid, or a value that
+// does, by its address; streams are ignored. A launch that takes more shared memory than its kernel was
+// allowed fails, as on a device.
 #pragma once
 
 #include <atomic>
@@ -25,11 +25,7 @@ enum cudaFuncAttribute {
   cudaFuncAttributePreferredSharedMemoryCarveout
 };
 enum cudaSharedCarveout { cudaSharedmemCarveoutDefault = -1, cudaSharedmemCarveoutMaxShared = 100 };
-enum cudaDeviceAttr {
-  cudaDevAttrMaxSharedMemoryPerBlockOptin,
-  cudaDevAttrClusterLaunch,
-  cudaDevAttrComputeCapabilityMajor
-};
+enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin, cudaDevAttrClusterLaunch };
 enum cudaMemcpyKind { cudaMemcpyDeviceToDevice };
 
 struct cudaFuncAttributes {
@@ -37,6 +33,8 @@ struct cudaFuncAttributes {
   std::size_t localSizeBytes;
   std::size_t sharedSizeBytes;
   int maxDynamicSharedSizeBytes;
+  int ptxVersion;
+  int binaryVersion;
 };
 
 struct dim3 {
@@ -122,9 +120,8 @@ inline cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int /*device*/) {
-  *value = which == cudaDevAttrClusterLaunch            ? static_cast<int>(stand_in::has_clusters)
-           : which == cudaDevAttrComputeCapabilityMajor ? 9
-                                                        : stand_in::kSharedBytesMax;
+  *value = which == cudaDevAttrClusterLaunch ? static_cast<int>(stand_in::has_clusters)
+                                             : stand_in::kSharedBytesMax;
   return cudaSuccess;
 }
 inline cudaError_t cudaSetDevice(int /*device*/) { return cudaSuccess; }
@@ -133,7 +130,7 @@ inline cudaError_t cudaDriverGetVersion(int* version) {
   return cudaSuccess;
 }
 inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
-  *attributes = {32, 0, 0, stand_in::allowed(function)};
+  *attributes = {32, 0, 0, stand_in::allowed(function), 90, 90};
   return cudaSuccess;
 }
 inline cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute which, int value) {
