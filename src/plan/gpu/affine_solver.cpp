@@ -18,6 +18,7 @@ GpuKernel of_tile(const Pass& pass, const layout::Tile& tile, const kernels::Com
                    .blocks = pass.arrays << tile.block_bits(),
                    .threads = compiled.shape.threads(),
                    .shared_bytes = static_cast<std::uint64_t>(compiled.shape.tile_bytes()),
+                   .carveout = Carveout::shared,
                    .in_alignment = alignment,
                    .out_alignment = alignment};
   if (compiled.blocked) {
@@ -62,6 +63,7 @@ GpuPass orbits_pass(const Pass& pass, int unit_bits) {
          .threads = launch.threads,
          .shared_bytes = launch.shared_bytes,
          .cluster_blocks = launch.cluster_blocks,
+         .carveout = Carveout::shared,
          .in_alignment = launch.access_bytes,
          .out_alignment = launch.access_bytes});
   }

@@ -19,7 +19,6 @@ GpuKernel of_box(const AxesBoxes::Variant& chosen) {
           .first_step = 1,
           .threads = chosen.shape.threads,
           .shared_bytes = chosen.params.shared_bytes(),
-          .carveout = Carveout::needed,
           .in_alignment = chosen.alignment,
           .out_alignment = chosen.alignment};
 }
@@ -31,7 +30,6 @@ GpuKernel of_whole(const AxesWhole::Variant& chosen) {
           .first_step = 1,
           .threads = kernels::kWholeThreads,
           .shared_bytes = chosen.params.shared_bytes(),
-          .carveout = Carveout::needed,
           .in_alignment = chosen.unit_bytes,
           .out_alignment = chosen.unit_bytes};
 }
@@ -44,7 +42,6 @@ GpuKernel of_lines(const AxesLines::Variant& chosen) {
                    .first_step = 1,
                    .threads = kernels::kAxesLinesThreads,
                    .shared_bytes = choice.params.shared_bytes,
-                   .carveout = Carveout::needed,
                    .in_alignment = chosen.anywhere ? chosen.unit_bytes : kVectorBytes,
                    .out_alignment = chosen.anywhere ? chosen.unit_bytes : kernels::kLineSector};
   if (choice.skinny) {
@@ -65,7 +62,6 @@ GpuKernel of_rows(const AxesRows::Variant& chosen) {
           .blocks = ceil_div(chosen.params.vectors(), threads),
           .first_step = threads,
           .threads = kernels::kAxesRowsThreads,
-          .carveout = Carveout::needed,
           .in_alignment = chosen.unit_bytes,
           .out_alignment = chosen.unit_bytes};
 }
@@ -77,7 +73,6 @@ GpuKernel of_view_rows(const kernels::ViewRowsChoice& chosen) {
           .blocks = ceil_div(chosen.params.vectors(), threads),
           .first_step = threads,
           .threads = kernels::kViewRowsThreads,
-          .carveout = Carveout::needed,
           .in_alignment = chosen.alignment,
           .out_alignment = chosen.alignment};
 }
@@ -90,7 +85,6 @@ GpuKernel of_elements(const AxesElements::Variant& chosen) {
       .blocks = ceil_div(chosen.params.vectors(), threads),
       .first_step = threads,
       .threads = kernels::kAxesElementsThreads,
-      .carveout = Carveout::needed,
       .in_alignment = chosen.unit_bytes,
       .out_alignment = chosen.unit_bytes};
 }

@@ -68,7 +68,6 @@ std::vector<GpuPass> cyclic_passes(const PassWork& work) {
                     .blocks = ceil_div(params.vectors(), threads),
                     .first_step = threads,
                     .threads = kernels::kCyclicThreads,
-                    .carveout = Carveout::needed,
                     .in_alignment = unit,
                     .out_alignment = unit}}}};
 }

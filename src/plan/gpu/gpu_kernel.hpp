@@ -179,7 +179,7 @@ using KernelParams =
 /// How a multiprocessor's memory is split between shared memory and the first-level cache.
 enum class Carveout {
   driver,  // as the driver chooses
-  shared,  // all for shared memory: where nothing is read twice, a cache has no use
+  shared,  // all for shared memory: affine tiles, which read whole lines once, are no faster with a cache
   needed,  // as much as the blocks need that registers and threads leave room for: the cache holds what is on
            // its way from memory, and sectors that are read in parts
 };
@@ -194,7 +194,7 @@ struct GpuKernel {
   int threads = 0;  // a block
   std::uint64_t shared_bytes = 0;
   int cluster_blocks = 1;
-  Carveout carveout = Carveout::shared;
+  Carveout carveout = Carveout::needed;
   std::uint64_t in_alignment = 1;  // bytes, of the input's address, or of the one array's
   std::uint64_t out_alignment = 1;
 };

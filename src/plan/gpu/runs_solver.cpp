@@ -30,7 +30,6 @@ std::vector<GpuPass> runs_passes(const PassWork& work) {
                         .first_step = of_block,
                         .threads = kernels::kRunsThreads,
                         .shared_bytes = kernels::kRunsSharedBytes,
-                        .carveout = Carveout::needed,
                         .in_alignment = unit,
                         .out_alignment = unit}},
            .tables = {{TableKind::run_begins}, {TableKind::run_froms}, {TableKind::run_firsts}}}};

@@ -48,7 +48,6 @@ std::vector<GpuPass> window_passes(const PassWork& work) {
                      .first_step = 1,
                      .threads = kernels::kWindowThreads,
                      .shared_bytes = params.shared_bytes,
-                     .carveout = Carveout::needed,
                      .in_alignment = units.unit_bytes,
                      .out_alignment = vectors ? std::uint64_t{kernels::kMovedBytes} : units.unit_bytes};
   };
