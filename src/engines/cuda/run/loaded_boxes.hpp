@@ -30,8 +30,7 @@ class BoxKernel {
       : shared_bytes_(shared_bytes), threads_(threads) {
     if (compiled != nullptr) {
       entry_ =
-          loaded({.function = compiled, .threads = threads, .shared_bytes = static_cast<int>(shared_bytes)},
-                 Carveout::needed);
+          loaded({.function = compiled, .threads = threads, .shared_bytes = static_cast<int>(shared_bytes)});
     } else {
       kernel_ = compile(source(), device)->kernel(name, shared_bytes > 0);
     }

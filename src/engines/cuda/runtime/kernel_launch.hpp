@@ -33,7 +33,7 @@ using faro::detail::Carveout;
 /// inside a capture; allowed entry.shared_bytes, and whatever other launches of it want. A kernel without
 /// dynamic shared memory keeps the driver's carve-out. Requires: entry.function and entry.threads (the
 /// function is checked). Errors: ErrorCode::device.
-KernelEntry loaded(KernelEntry entry, Carveout carveout = Carveout::shared);
+KernelEntry loaded(KernelEntry entry, Carveout carveout = Carveout::needed);
 
 /// Whether the current device launches it before the kernel ahead has ended: KernelEntry::early may be set.
 /// Errors: ErrorCode::device. Cost: a microsecond.
