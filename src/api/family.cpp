@@ -75,14 +75,14 @@ struct ShapeFamily::State {
   Target target;                                          // of engine cpu
   std::unique_ptr<const cuda::FamilyExecutor> on_device;  // of engine cuda
   // By a number that is worked out from the extents: batches and lengths come again.
-  static constexpr std::size_t kLastRuns = 16;
-  mutable std::array<std::atomic<std::shared_ptr<const LastRun>>, kLastRuns> last_runs{};
+  static constexpr unsigned kNumberBits = 4;
+  mutable std::array<std::atomic<std::shared_ptr<const LastRun>>, std::size_t{1} << kNumberBits> last_runs{};
 
   static std::size_t number_of(std::span<const std::uint64_t> extents) {
     constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
     std::uint64_t number = 0;
     for (const std::uint64_t extent : extents) number = (number ^ extent) * kOdd;
-    return static_cast<std::size_t>(number >> 60U);
+    return static_cast<std::size_t>(number >> (64 - kNumberBits));
   }
 
   void run_on_cpu(const FamilyCall& call, std::span<const std::uint64_t> extents, bool own_strides,

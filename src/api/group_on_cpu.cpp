@@ -45,8 +45,11 @@ class CpuWork {
     }
     in_place_ = of.in_place();
     detail::Decision decision = detail::decide(of.problem, options);
-    if (many) move_ = cpu::small_move(decision.plan);
-    if (!move_) runs_.emplace<cpu::Executor>(decision.plan);
+    if (const auto move = many ? cpu::small_move(decision.plan) : std::nullopt) {
+      runs_ = *move;
+    } else {
+      runs_.emplace<cpu::Executor>(decision.plan);
+    }
   }
 
   std::uint64_t workspace_bytes() const {
@@ -54,10 +57,13 @@ class CpuWork {
     return executor == nullptr ? 0 : executor->workspace_bytes();
   }
 
-  const std::optional<cpu::SmallMove>& small_move() const { return move_; }
+  std::optional<cpu::SmallMove> small_move() const {
+    const auto* const move = std::get_if<cpu::SmallMove>(&runs_);
+    return move == nullptr ? std::nullopt : std::optional(*move);
+  }
 
   void run(const std::byte* in, std::byte* out, std::byte* workspace) const {
-    if (move_) return move_->run(in, out);
+    if (const auto* const move = std::get_if<cpu::SmallMove>(&runs_)) return move->run(in, out);
     if (const auto* const arithmetic = std::get_if<ExecutableArithmetic>(&runs_))
       return detail::run_arithmetic(*arithmetic, in, out, {});
     const auto& executor = std::get<cpu::Executor>(runs_);
@@ -66,8 +72,7 @@ class CpuWork {
   }
 
  private:
-  std::variant<std::monostate, cpu::Executor, ExecutableArithmetic> runs_;
-  std::optional<cpu::SmallMove> move_;  // or this
+  std::variant<std::monostate, cpu::Executor, ExecutableArithmetic, cpu::SmallMove> runs_;
   bool in_place_ = false;
 };
 

@@ -23,12 +23,12 @@ class SmallMove {
 
   explicit SmallMove(std::uint64_t unit_bytes) : unit_bytes_(static_cast<std::uint32_t>(unit_bytes)) {}
 
+  enum class Kind : std::uint8_t { rows, columns, nest };
   /// One more axis, the fastest of its kind first: of the rows, then of the columns, then of the nest. False
   /// where there is no room for it; the move is of no use then.
-  enum class Kind : std::uint8_t { rows, columns, nest };
   bool add(Kind kind, std::uint64_t extent, std::int64_t in, std::int64_t out);
 
-  /// Requires: arrays that do not overlap (unchecked).   Cost: no allocation; 8 KiB of the stack.
+  /// Requires: arrays that do not overlap (unchecked).   Cost: no allocation; 4 KiB of the stack for tables.
   void run(const std::byte* in, std::byte* out) const;
 
  private:
