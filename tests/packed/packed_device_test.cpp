@@ -436,8 +436,8 @@ void count_matrices(
   EXPECT_EQ(matrices, 1);
 }
 
-// Bytes over the bus: rows that begin with words, once each in whole sectors.
-TEST(PackedDevice, MatricesTouchEachSectorOnce) {
+// Bytes over the bus: of rows that begin with words each once, in whole sectors.
+TEST(PackedDevice, MatricesAskForWholeSectors) {
   for (const std::uint32_t bits : {1U, 2U, 4U}) {
     const std::uint64_t rows = 1024;
     const std::uint64_t columns = 2048;
