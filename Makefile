@@ -68,10 +68,8 @@ run_tests = OMP_WAIT_POLICY=passive ctest --preset release -j $$(($$(nproc) + 2)
 
 test:
 	@tools/install_dependencies.sh test
-	@tools/run_preset.sh asan quick configure >/dev/null & \
-	  cmake --preset release $(everything) -DFARO_BUILD_TESTS=ON -DFARO_CHECKS=quick $(cuda_of_tests) && wait $$!
+	cmake --preset release $(everything) -DFARO_BUILD_TESTS=ON -DFARO_CHECKS=quick $(cuda_of_tests)
 	cmake --build --preset release
-	tools/run_preset.sh asan quick build
 	@$(run_tests)
 
 check:

@@ -15,6 +15,7 @@
 #include "faro/permutation/modular.hpp"
 #include "faro/plan/plan.hpp"
 #include "plan/cpu/cpu_pass.hpp"
+#include "plan_support.hpp"
 #include "tell/counts/line_counts.hpp"
 #include "view_oracle.hpp"
 
@@ -24,6 +25,7 @@ namespace plan_cpu_pass_test {
 using detail::CpuPass;
 using detail::CpuSweep;
 using detail::CpuSweepKind;
+using testing::describe;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -112,7 +114,7 @@ TEST(PlanCpuPass, KindsOfEveryForm) {
 TEST(PlanCpuPass, LeadFromTheInputToTheOutput) {
   bool through_any = false;
   for (const Plan& plan : plans_of_every_form()) {
-    SCOPED_TRACE(plan.explain());
+    SCOPED_TRACE(describe(plan.problem()));
     ASSERT_FALSE(plan.passes().empty());
     PassBuffer at = PassBuffer::input;
     bool through = false;
@@ -137,7 +139,7 @@ TEST(PlanCpuPass, LeadFromTheInputToTheOutput) {
 // what others take is counted where it is told.
 TEST(PlanCpuPass, TablesAreTheScheduleAndTimesAddUp) {
   for (const Plan& plan : plans_of_every_form()) {
-    SCOPED_TRACE(plan.explain());
+    SCOPED_TRACE(describe(plan.problem()));
     const IndexCandidate& chosen = *plan.way();
     std::uint64_t bytes = 0;
     double us = 0;
