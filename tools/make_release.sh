@@ -11,6 +11,10 @@ build=$(realpath "$1")
 out=$build/release
 tools=$build/release-tools
 
+for each in "$@"; do
+  [[ ! -e $each/generated/cuda_status.txt ]] || ! grep "not optimised" "$each/generated/cuda_status.txt" >&2 ||
+    { echo "the kernels of $each are those of \`make test\`; wanted those of \`make wheel\` (FARO_CHECKS=OFF)" >&2; exit 1; }
+done
 [[ -z $(git status --porcelain --untracked-files=no) ]] || { echo "the tree has changes that are not committed" >&2; exit 1; }
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
