@@ -108,10 +108,10 @@ function(faro_link_fast target)
   endif()
 endfunction()
 
-# One layer of the library: the sources below src/FOLDER..., or ROOT/FOLDER..., as objects that go into `library`. The latter find what is
-# installed, and with NAMED also src, of which tools/check_layers.py lets them have the headers that docs/architecture.md names.
+# One layer of the library: the sources below src/FOLDER..., or ROOT/FOLDER..., as objects that go into `library`. Of src the latter have
+# the headers that docs/architecture.md names, as tools/check_layers.py sees to.
 #
-#     faro_layer(LIBRARY NAME [ROOT src [NAMED]] FOLDERS FOLDER... [HOT REGEX LEVEL -O2] [COLD -O1] [PARSES])
+#     faro_layer(LIBRARY NAME [ROOT src] FOLDERS FOLDER... [HOT REGEX LEVEL -O2] [COLD -O1] [PARSES])
 #
 # Files of a layer are compiled together (FARO_UNITY), which takes a third of the time; names in their unnamed namespaces are
 # therefore unique within a layer. What decides and tells is optimised little (-Og, or COLD) in a Release build. Files whose path matches
@@ -119,7 +119,7 @@ endfunction()
 # of Highway's instruction sets. In the quick sanitized build only what PARSES texts and files of strangers tells fuzzers which branches
 # they reached, and checks the alignment of what it reads.
 function(faro_layer library name)
-  cmake_parse_arguments(layer "PARSES;NAMED" "HOT;LEVEL;COLD;ROOT" "FOLDERS" ${ARGN})
+  cmake_parse_arguments(layer "PARSES" "HOT;LEVEL;COLD;ROOT" "FOLDERS" ${ARGN})
   set(root ${PROJECT_SOURCE_DIR}/src)
   if(layer_ROOT)
     set(root ${layer_ROOT})
@@ -172,9 +172,7 @@ function(faro_layer_objects library layer level)
   if(layer_ROOT)
     target_include_directories(${layer} PRIVATE ${layer_ROOT} ${layer_ROOT}/include)
   endif()
-  if(NOT layer_ROOT OR layer_NAMED)
-    target_include_directories(${layer} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-  endif()
+  target_include_directories(${layer} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${layer} PRIVATE OpenMP::OpenMP_CXX hwy::hwy fmt::fmt nlohmann_json::nlohmann_json faro_build_info)
   target_compile_features(${layer} PRIVATE cxx_std_20)
   set_target_properties(${layer} PROPERTIES POSITION_INDEPENDENT_CODE ON UNITY_BUILD ${FARO_UNITY} UNITY_BUILD_BATCH_SIZE 0)

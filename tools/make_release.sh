@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tools/make_release.sh BUILD [OTHER…]   the artefacts of a release in BUILD/release: the source as a tarball and for pip, a wheel of each
-# build tree, for the processors that it is for, what is in each (CycloneDX), Debian's packages and their source, and SHA256SUMS; each checked by the tools that package
-# indices use, and the C interface by abidiff. FARO_WHEEL_GPUS: what each wheel with the CUDA engine has to have code for.
+# build tree, for the processors and with code for the GPUs that it is for, what is in each (CycloneDX), Debian's packages and their source, and
+# SHA256SUMS; each checked by the tools that package indices use, and the C interface by abidiff.
 #
 # Everything is of the commit's time and nothing of the machine's clock, so that two builds with one compiler give the same bytes. What
 # is not committed is refused. The libraries of the trees have been built (`make release` does it).
@@ -11,6 +11,10 @@ build=$(realpath "$1")
 out=$build/release
 tools=$build/release-tools
 
+for each in "$@"; do
+  [[ ! -e $each/generated/cuda_status.txt ]] || ! grep "not optimised" "$each/generated/cuda_status.txt" >&2 ||
+    { echo "the kernels of $each are those of \`make test\`; wanted those of \`make wheel\` (FARO_CHECKS=OFF)" >&2; exit 1; }
+done
 [[ -z $(git status --porcelain --untracked-files=no) ]] || { echo "the tree has changes that are not committed" >&2; exit 1; }
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
@@ -53,7 +57,8 @@ for each in "$@"; do
   "$each/python-tools/bin/abi3audit" --strict --assume-minimum-abi3 3.11 "$each"/python-unrepaired/faro_permute-*.whl
   "$each/python-tools/bin/auditwheel" show "$wheel" | tr '\n' ' ' | grep -o 'is consistent with the following platform tag: "[^"]*"'
   if grep -q '^set(FARO_HAVE_CUDA ON)' "$each/generated/prebuilt.cmake"; then
-    tools/check_gpus.sh "$wheel" "$(find "$tools" -name cuobjdump -type f -perm -u+x | head -n 1)" "${FARO_WHEEL_GPUS:?}"
+    tools/check_gpus.sh "$wheel" "$(find "$tools" -name cuobjdump -type f -perm -u+x | head -n 1)" \
+      "$(sed -n 's/^CMAKE_CUDA_ARCHITECTURES:[A-Z]*=//p' "$each/CMakeCache.txt")"
   fi
 done
 PATH=$build/python-tools/bin:$PATH "$build/python-tools/bin/pip" wheel "$sdist" --quiet --disable-pip-version-check --no-deps --no-build-isolation \

@@ -23,6 +23,7 @@ if [[ ! -x $tools/bin/auditwheel ]]; then
   fi
 fi
 
+! grep -s "not optimised" "$build/generated/cuda_status.txt" >&2 || echo "so this wheel is for tests alone" >&2
 oldest=2.28
 rm -rf "$build/python-unrepaired" "$build/python-libraries"
 settings=(--config-settings="cmake.define.FARO_PREBUILT=$build" --config-settings="cmake.define.FARO_OLDEST_GLIBC=$oldest")

@@ -21,6 +21,13 @@ def rendered(platform, **overrides):
     return recipe.render(config, rb.RenderConfig(rb.PlatformConfig(target_platform=platform)))
 
 
+class Words:
+    """What the build says, as it goes: of what failed nothing else is told."""
+
+    def on_log(self, event):
+        print(event.message, flush=True)
+
+
 for platform in ("linux-64", "linux-aarch64"):
     variants = rendered(platform)
     assert len(variants) == 2, f"{len(variants)} variants for {platform}, wanted 2: with and without CUDA"
@@ -29,4 +36,4 @@ for platform in ("linux-64", "linux-aarch64"):
 if "--build" in sys.argv:
     with tempfile.TemporaryDirectory() as out:
         (variant,) = rendered("linux-64", faro_cuda="OFF", faro_system=sys.executable, faro_with_cmake=" ".join(sys.argv[2:]))
-        print(variant.run_build(output_dir=out))
+        print(variant.run_build(output_dir=out, progress_callback=Words()))

@@ -1,4 +1,5 @@
 import os
+import signal
 import tempfile
 
 import pytest
@@ -11,6 +12,9 @@ os.environ["FARO_MEASURE"] = "never"  # nor has what this machine takes just now
 # Machines that test are shared: no deadline for a single example. FARO_EXAMPLES asks for more of them.
 settings.register_profile("faro", deadline=None, max_examples=int(os.environ.get("FARO_EXAMPLES", "60")))
 settings.load_profile("faro")
+
+# What a shell runs in the background ignores Ctrl-C, and its children would.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # JAX reads it when its first array is made: two devices of the host, over which arrays can be sharded.
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=2")

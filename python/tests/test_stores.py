@@ -192,29 +192,27 @@ def test_whole_stores(tmp_path):
         faro.relayout(tmp_path / "w.npz", tmp_path / "o.zarr")
 
 
-def test_whole_stores_are_resumed(tmp_path):
+@pytest.mark.parametrize("out", ["o.zarr", "o.h5", "o.npz"])
+def test_whole_stores_are_resumed(tmp_path, out):
     np.savez(tmp_path / "in.npz", **{f"a{k}": np.full((64, 64, 64), k, "f8") for k in range(6)})
-    for out in ("o.zarr", "o.h5", "o.npz"):
-        seen = 0
-        for end in (0.3, 0.6, 2):
+    for end in (0.3, 0.6, 2):
 
-            def ends(done, total):
-                nonlocal seen
-                seen = max(seen, done)
-                if done > end * total:
-                    raise KeyError("enough")
+        def ends(done, total):
+            if done > end * total:
+                raise KeyError("enough")
 
-            try:
-                faro.relayout(tmp_path / "in.npz", tmp_path / out, memory=16 << 20, progress=ends, resume=True)
-            except KeyError:
-                assert not (tmp_path / out).exists()
-        arrays = faro.open(tmp_path / out)
-        assert len(arrays) == 6 and sorted(os.listdir(tmp_path))[0] == "in.npz"
-        for name in arrays:
-            faro.relayout(f"{tmp_path}/{out}:{name}", tmp_path / "x.npy")
-            assert (np.load(tmp_path / "x.npy") == int(name[-1])).all()
-        (tmp_path / "x.npy").unlink()
-        os.rename(tmp_path / out, tmp_path / ("z" + out))
+        try:
+            faro.relayout(tmp_path / "in.npz", tmp_path / out, memory=16 << 20, progress=ends, resume=True)
+        except KeyError:
+            assert not (tmp_path / out).exists()
+        except faro.FaroUnsupportedError as refused:
+            assert out == "o.h5" and "HDF5" in str(refused)
+            pytest.skip(str(refused))
+    arrays = faro.open(tmp_path / out)
+    assert len(arrays) == 6 and sorted(os.listdir(tmp_path))[0] == "in.npz"
+    for name in arrays:
+        faro.relayout(f"{tmp_path}/{out}:{name}", tmp_path / "x.npy")
+        assert (np.load(tmp_path / "x.npy") == int(name[-1])).all()
 
 
 @pytest.mark.parametrize("version", [2, 3])
