@@ -133,6 +133,23 @@ def test_hdf5_enumerations_pairs_and_links(tmp_path):
     assert faro.open(tmp_path / "a.h5")["/pairs"].refusal
 
 
+def test_hdf5_floats_whose_bits_mean_other_numbers_are_refused(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    kinds = {name: h5py.h5t.IEEE_F32LE.copy() for name in ("usual", "bias", "places", "shown")}
+    kinds["bias"].set_ebias(129)  # as VAX's
+    kinds["places"].set_fields(0, 24, 8, 1, 23)
+    kinds["shown"].set_norm(h5py.h5t.NORM_NONE)  # the bit that IEEE's hide
+    numbers = np.array([1, 2, 3.5, -4])
+    with h5_file(tmp_path) as file:
+        for name, kind in kinds.items():
+            stored = h5py.h5d.create(file.id, name.encode(), kind, h5py.h5s.create_simple(numbers.shape))
+            stored.write(h5py.h5s.ALL, h5py.h5s.ALL, numbers)
+    turned(f"{tmp_path}/a.h5:usual", numbers.astype("f4"), tmp_path)
+    for name in ("bias", "places", "shown"):
+        with pytest.raises(faro.FaroUnsupportedError, match="another type"):
+            faro.relayout(f"{tmp_path}/a.h5:{name}", tmp_path / "out.npy")
+
+
 def test_hdf5_texts_that_fill(tmp_path):
     zarr = pytest.importorskip("zarr", "3.0")
     with h5_file(tmp_path) as file:

@@ -95,6 +95,25 @@ std::optional<H5Type> complex_of(hid_t type, std::uint64_t bytes) {
   return H5Type{.type = *complex, .order = of_part->order};
 }
 
+// The name of a float whose fields, bias and hidden bit are those of IEEE's formats or of bfloat16: HDF5
+// keeps others, too, whose bits mean other numbers. Empty for those.
+std::string float_name(hid_t type, std::size_t bytes) {
+  std::size_t sign = 0;
+  std::size_t exponent = 0;
+  std::size_t exponent_bits = 0;
+  std::size_t mantissa = 0;
+  std::size_t mantissa_bits = 0;
+  FARO_H5(H5Tget_fields)(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits);
+  const bool is_brain = bytes == 2 && exponent_bits == 8;
+  const std::size_t usual_bits = is_brain || bytes == 4 ? 8 : bytes == 2 ? 5 : 11;
+  const bool is_usual = exponent_bits == usual_bits && mantissa == 0 && exponent == mantissa_bits &&
+                        sign == mantissa_bits + exponent_bits && sign + 1 == 8 * bytes &&
+                        FARO_H5(H5Tget_ebias)(type) == (std::size_t{1} << (usual_bits - 1)) - 1 &&
+                        FARO_H5(H5Tget_norm)(type) == H5T_NORM_IMPLIED;
+  if (!is_usual) return {};
+  return is_brain ? "bfloat16" : fmt::format("float{}", 8 * bytes);
+}
+
 std::optional<H5Type> type_of(hid_t type) {
   const std::size_t bytes = FARO_H5(H5Tget_size)(type);
   const H5T_order_t order = FARO_H5(H5Tget_order)(type);
@@ -105,19 +124,7 @@ std::optional<H5Type> type_of(hid_t type) {
   if (!is_whole) return std::nullopt;
   if (kind == H5T_INTEGER)
     name = fmt::format("{}int{}", FARO_H5(H5Tget_sign)(type) == H5T_SGN_NONE ? "u" : "", 8 * bytes);
-  if (kind == H5T_FLOAT) {
-    std::size_t sign = 0;
-    std::size_t exponent = 0;
-    std::size_t exponent_bits = 0;
-    std::size_t mantissa = 0;
-    std::size_t mantissa_bits = 0;
-    FARO_H5(H5Tget_fields)(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits);
-    const bool is_brain = bytes == 2 && exponent_bits == 8;
-    name = is_brain ? "bfloat16" : fmt::format("float{}", 8 * bytes);
-    const bool is_usual = (bytes == 2 && (is_brain || exponent_bits == 5)) ||
-                          (bytes == 4 && exponent_bits == 8) || (bytes == 8 && exponent_bits == 11);
-    if (!is_usual) return std::nullopt;
-  }
+  if (kind == H5T_FLOAT) name = float_name(type, bytes);
   if (kind == H5T_STRING && FARO_H5(H5Tis_variable_str)(type) == 0) name = fmt::format("S{}", bytes);
   if (kind == H5T_OPAQUE) name = fmt::format("V{}", bytes);
   // As h5py keeps NumPy's types: bool as an enumeration of bytes, complex numbers as a pair.
