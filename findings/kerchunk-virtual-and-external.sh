@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# kerchunk 0.2.10 reads zeros, or whatever the fill value is, from HDF5 datasets whose numbers are in other datasets (virtual) or in a file beside
-# (external): it finds no chunk in the file and writes references to none, without an error, and zarr fills what is missing. pyfive 1.3.0 does so for
-# external ones and gives None for virtual ones. h5py reads both.
+# kerchunk 0.2.10 reads zeros from HDF5 datasets whose numbers are in other datasets (virtual) or in a file beside (external): it finds no chunk in
+# the file and writes references to none, without an error, and zarr fills what is missing. pyfive 1.3.0 does so for external ones and gives None for
+# virtual ones. h5py reads both.
 # Seen with zarr 3.1.6, fsspec 2026.9.0, h5py 3.16.0, numpy 2.4.6, on CPython 3.11:
 #     part: h5py [1, 2, 3], kerchunk [1, 2, 3], pyfive [1, 2, 3]
 #     virtual: h5py [1, 2, 3], kerchunk [0, 0, 0], pyfive None

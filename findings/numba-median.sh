@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Numba 0.68.1: np.median in a compiled function takes NaN for a number where NumPy gives NaN: of NaN, 2 and 1 it is 2, as the order of the elements
 # has it, while max, min, sum and argmax compiled are NumPy's. Of uint64 the two middle numbers are added and wrap: the median of 2^63 and 2^63 is 0.
-# The list of what Numba supports says of median only that it takes one argument.
 # Seen with numpy 2.4.6, on CPython 3.11:
 #     [nan, 2.0, 1.0]: median 2.0, NumPy's nan, max nan, NumPy's nan, sum nan, NumPy's nan
 #     [2.0, nan, 1.0]: median nan, NumPy's nan, max nan, NumPy's nan, sum nan, NumPy's nan

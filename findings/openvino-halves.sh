@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # OpenVINO 2026.4.1: opset's constant() of a float16 array makes a constant of int16, with the bits as integers, if the array is not row-major: 1.0
 # transposed is 15360. Of float32 and through openvino.Tensor it is right. A result in bfloat16 comes as a NumPy array that calls itself float16 and
-# has the bits of bfloat16: 1.0 reads as 1.875, and so on, without a warning, where the same array asked for as a tensor says bf16.
+# has the bits of bfloat16: 1.0 reads as 1.875, and so on, without a warning, while the tensor beside it says bf16.
 # Seen with numpy 2.4.6, on CPython 3.11:
 #     rows [[0.0, 1.0], [2.0, 3.0]]: constant float16 [[0.0, 1.0], [2.0, 3.0]], Tensor float16 [[0.0, 1.0], [2.0, 3.0]]
 #     transposed [[0.0, 2.0], [1.0, 3.0]]: constant int16 [[0, 16384], [15360, 16896]], Tensor float16 [[0.0, 2.0], [1.0, 3.0]]

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # OpenVINO 2026.4.1: on its CPU device a model of int64 or uint64 keeps the low 32 bits, in operations that only move, too: a transposed 2^40 + 3 is
 # 3, and the output says int64. Bounds of Clip that do not fit in 32 bits are cut, too: those of 2^60 are 0, and so is every number. float64 is cut to
-# float32, while a model without an operation passes all bits on. Its manual lists INT32 and FP32 as what the device computes with, and does not say
-# that numbers wrap. ONNX Runtime 1.32.0 is right in each.
+# float32, while a model without an operation passes all bits on. Its manual lists INT32 and FP32 among the types that the device computes with. ONNX
+# Runtime 1.32.0 is right in each.
 # Seen with onnx 1.23.2, numpy 2.4.6, on CPython 3.11:
 #     Transpose of int64: OpenVINO int64 [[3, -2147483648], [5, 7]], ONNX Runtime [[1099511627779, 2147483648], [5, 7]]
 #     Clip of int64: OpenVINO int64 [[0, 0], [0, 0]], ONNX Runtime [[1099511627779, 5], [2147483648, 7]]

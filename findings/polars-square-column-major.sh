@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # polars 2.1.0 transposes a square NumPy array that is column-major in memory if the names of its columns are given, and not if they are not: of two
 # equal arrays one is taken by rows and one by columns. Its own to_numpy() gives such arrays, as that of pandas does, so that a square table there and
-# back with its names is transposed, and every other shape is right. The manual infers the orientation from the extents, and says nothing of the
-# memory. orient="row" is right. Told in its issue 17918, open.
+# back with its names is transposed, and every other shape is right. The manual infers the orientation from the extents and takes columns where they
+# do not tell, as here, and says nothing of the memory; row-major arrays are taken by rows all the same. orient="row" is right for all. Told in its
+# issue 17918, open.
 # Seen with pandas 3.1.1, pyarrow 26.0.1, numpy 2.4.6, on CPython 3.11:
 #     row-major: without names [(1, 2), (3, 4)], with names [(1, 2), (3, 4)], with orient [(1, 2), (3, 4)]
 #     column-major: without names [(1, 2), (3, 4)], with names [(1, 3), (2, 4)], with orient [(1, 2), (3, 4)]
