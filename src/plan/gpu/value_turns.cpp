@@ -12,7 +12,9 @@ namespace {
 using kernels::ValueBoxParams;
 
 constexpr std::uint64_t kLeastVectorBytes = 8;
-constexpr double kMostPrice = 1.2;  // 1.1 where all is whole; boxes do better past that
+// 1.1 where all is whole. Past that boxes do better, but later where they gather single bytes.
+constexpr double kMostPrice = 1.25;
+constexpr double kMostPriceOfBytes = 1.4;
 constexpr std::uint64_t kMostTiles = (std::uint64_t{1} << 31) - 1;
 
 class ValueTurnMaker {
@@ -48,7 +50,9 @@ class ValueTurnMaker {
       }
     }
     digits_ = best;
-    if (digits_.size() > kernels::kValueGridAxes || least > kMostPrice) return std::nullopt;
+    if (digits_.size() > kernels::kValueGridAxes ||
+        least > (sides_.out_bytes == 1 ? kMostPriceOfBytes : kMostPrice))
+      return std::nullopt;
     return made(in, out);
   }
 
