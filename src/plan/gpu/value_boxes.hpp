@@ -2,7 +2,8 @@
 // and the tables that blocks read. How large they are is value_box_shape.hpp, who moves what
 // value_box_lanes.hpp.
 //
-// Where both sides begin with the same axes and those are long, no shared memory is needed. Else boxes are
+// Where both sides begin with the same axes and those are long, no shared memory is needed, nor where their
+// fastest axes differ and blocks of tiles in registers touch whole lines (value_turns.hpp). Else boxes are
 // copied to it as they lie in the input, if vectors have 4 bytes at least. Boxes of numbers that have scales
 // in blocks hold whole blocks, in shared memory.
 #pragma once
