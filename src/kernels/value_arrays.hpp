@@ -1,6 +1,6 @@
 // What kernels with arithmetic work on: where boxes of a view lie, whose thread moves what, and the factors
 // of each number. MoveValues (value_box.hpp) moves boxes by way of shared memory, those of
-// value_registers.hpp do without.
+// value_registers.hpp and value_turned.hpp do without.
 //
 // A *run* lies together in an array; *rows* are where runs begin. The lanes of a warp are shared out over
 // vectors of a run and over rows.
@@ -26,6 +26,7 @@ inline constexpr int kValueGridAxes = 32;
 inline constexpr std::uint32_t kValueThreads = 256;
 inline constexpr std::uint32_t kValueWarpLanes = 32;
 inline constexpr std::int32_t kUncut = -1;
+inline constexpr std::uint64_t kTurnedVectors = 8;  // at most, that a thread reads of a tile
 
 /// Where a run begins, in numbers from the box's corner, and in shared memory.
 struct alignas(16) ValueRow {
@@ -94,7 +95,9 @@ struct ValueBoxParams {
       0;                        // of MoveCopiedValues: so much further apart are groups of rows of the input
   std::uint32_t others_at = 0;  // and where what is added lies in shared memory, in bytes
   ValuePlace first;
-  ValuePlace column;  // of MoveValueColumns: from column to column
+  ValuePlace column;  // of MoveValueColumns: from column to column; of MoveTurnedValues: of vectors written
+  ValuePlace row;     // of MoveTurnedValues: from vector to vector that is read
+  std::uint64_t tiles = 0;  // of the latter
   // Runs of the input that go down an axis which is cut begin later where it is shorter, and end where they
   // did: by so much for each index that is missing.
   std::int64_t missing_in = 0;
@@ -163,6 +166,13 @@ template <typename Program>
 constexpr ValueCorner corner_of(const ValueBoxParams& p, std::uint64_t block) {
   if (p.few != 0) return detail::corner_of_number<Program>(p, static_cast<std::uint32_t>(block));
   return detail::corner_of_number<Program>(p, block + p.first_box);
+}
+
+/// Of tiles, of which each thread has its own.
+template <typename Program>
+constexpr ValueCorner corner_of_tile(const ValueBoxParams& p, std::uint64_t number) {
+  if (p.few != 0) return detail::corner_of_number<Program>(p, static_cast<std::uint32_t>(number));
+  return detail::corner_of_number<Program>(p, number);
 }
 
 /// Which vectors of a side are a thread's: those from (slot, row) on, every so many along the run and rows.

@@ -25,6 +25,7 @@
 #include "kernels/group_values.hpp"
 #include "kernels/value_box.hpp"
 #include "kernels/value_registers.hpp"
+#include "kernels/value_turned.hpp"
 #include "plan/gpu/group_launches.hpp"
 #include "plan/gpu/value_boxes.hpp"
 #include "plan/value_plan.hpp"
@@ -358,6 +359,7 @@ TEST(GroupKernel, MovesTheHeadsOfACacheAsBoxesOfOneLaunch) {
 using kernels::ValueOrder;
 using Narrowing = kernels::NumberProgram<float, kernels::BrainHalf, float, kernels::Identity, 0>;
 using DirectKernel = kernels::MoveValueRuns<Narrowing, 4>;
+using TurnedKernel = kernels::MoveTurnedValues<Narrowing, 4, 8>;
 template <ValueOrder kLoads, ValueOrder kStores>
 using BoxKernel = kernels::MoveCopiedValues<Narrowing, 4, 8, kLoads, kStores, kernels::ValueFactorsOf::all>;
 
@@ -402,24 +404,26 @@ struct Narrowed {
   // Which kernel it takes.
   std::size_t changes() const {
     if (boxes.direct) return 0;
+    if (boxes.turned) return 1;
     const bool steps = boxes.loads == ValueOrder::by_steps && boxes.stores == ValueOrder::by_steps;
-    return steps ? 1 : 2;
+    return steps ? 2 : 3;
   }
 };
 
 TEST(GroupKernel, ChangesNumbersOfManyArraysInALaunchOfEachKind) {
-  const Strided turned{.extents = {40, 64}, .in_strides = {1, 40}, .out_strides = {64, 1}};
+  const Strided turned{.extents = {64, 64}, .in_strides = {1, 64}, .out_strides = {64, 1}};
+  const Strided even{.extents = {40, 62}, .in_strides = {1, 40}, .out_strides = {62, 1}};
   const Strided in_order{.extents = {24000}, .in_strides = {1}, .out_strides = {1}};
   for (const testing::Order order : {testing::Order::forward, testing::Order::backward}) {
     std::vector<Narrowed> arrays;
-    for (int i = 0; i < 6; ++i) arrays.emplace_back(i % 2 == 0 ? turned : in_order);
+    for (int i = 0; i < 6; ++i) arrays.emplace_back(i % 3 == 0 ? turned : i % 3 == 1 ? even : in_order);
     std::vector<detail::GroupValuesWork> works(arrays.size());
     std::vector<GroupArray> grouped;
     std::vector<const std::byte*> addresses;
     for (std::size_t i = 0; i < arrays.size(); ++i) {
       const detail::ValueBoxes& boxes = arrays[i].boxes;
       ASSERT_EQ(boxes.in_vector, 4);
-      ASSERT_TRUE(boxes.direct || (boxes.copied && boxes.out_vector == 8));
+      ASSERT_TRUE(boxes.direct || ((boxes.turned || boxes.copied) && boxes.out_vector == 8));
       detail::GroupValuesWork& work = works[i];
       work.changes = arrays[i].changes();
       work.arrays.p = boxes.params;
@@ -434,7 +438,7 @@ TEST(GroupKernel, ChangesNumbersOfManyArraysInALaunchOfEachKind) {
     }
     for (Narrowed& each : arrays) addresses.push_back(reinterpret_cast<const std::byte*>(each.out.data()));
     const GroupLaunches launches = detail::make_group_launches(grouped);
-    EXPECT_EQ(launches.launches.size(), 2U);
+    EXPECT_EQ(launches.launches.size(), 3U);
     for (const GroupLaunch& launch : launches.launches) {
       const GroupTable table{
           .addresses = addresses.data(), .members = arrays.size(), .count = launch.blocks.size()};
@@ -443,6 +447,9 @@ TEST(GroupKernel, ChangesNumbersOfManyArraysInALaunchOfEachKind) {
           emulate_values<DirectKernel>(launch, launches.params, table, order);
           break;
         case 1:
+          emulate_values<TurnedKernel>(launch, launches.params, table, order);
+          break;
+        case 2:
           emulate_values<BoxKernel<ValueOrder::by_steps, ValueOrder::by_steps>>(launch, launches.params,
                                                                                 table, order);
           break;

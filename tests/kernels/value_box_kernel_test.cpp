@@ -12,6 +12,7 @@
 #include "faro/faro.hpp"
 #include "kernels/value_box.hpp"
 #include "kernels/value_registers.hpp"
+#include "kernels/value_turned.hpp"
 #include "number_support.hpp"
 #include "plan/gpu/value_boxes.hpp"
 #include "plan/value_plan.hpp"
@@ -101,6 +102,22 @@ void with_vector(int numbers, const Run& run) {
   one(std::integral_constant<int, 16>{});
 }
 
+// Tiles that a thread turns, of vectors of 8 bytes at least on both sides.
+template <typename Program, bool kAll>
+void run_turned(const ValueBoxes& boxes, const Arithmetic& of, const Arrays& arrays, testing::Order order) {
+  using From = typename Program::From;
+  using To = typename Program::To;
+  with_vector<From, kAll>(boxes.in_vector, [&](auto in) {
+    with_vector<To, kAll>(boxes.out_vector, [&](auto out) {
+      if constexpr (in() * sizeof(From) < 8 || out() * sizeof(To) < 8) {
+        FAIL();
+      } else {
+        run_kernel<Program, kernels::MoveTurnedValues<Program, in(), out()>>(boxes, of, arrays, order);
+      }
+    });
+  });
+}
+
 template <typename Program, bool kRounds, kernels::ValueOrder kLoads, kernels::ValueOrder kStores, bool kAll>
 void run_with_orders(const ValueBoxes& boxes, const Arithmetic& of, const Arrays& arrays,
                      testing::Order order) {
@@ -163,6 +180,7 @@ void run_boxes(const ValueBoxes& boxes, const Arithmetic& of, const Arrays& arra
       if (boxes.columns == 3) return with_columns.template operator()<3>();
       return with_columns.template operator()<4>();
     }
+    if (boxes.turned) return run_turned<Program, kEverything>(boxes, of, arrays, order);
     if (boxes.direct) {
       with_vector<typename Program::From, kEverything>(boxes.in_vector, [&](auto in) {
         if constexpr (sizeof(typename Program::To) * in() <= 16)
@@ -241,6 +259,7 @@ struct Reached {
   int grouped = 0;
   int shortened = 0;  // runs that go down an axis which is cut
   int copied_others = 0;
+  int turned = 0;
 };
 
 void expect_boxes(const Strided& view, const Case& of, const detail::ValueAlignment& alignment,
@@ -271,7 +290,8 @@ void expect_boxes(const Strided& view, const Case& of, const detail::ValueAlignm
   SCOPED_TRACE(boxes.explain());
   if (reached != nullptr) {
     reached->copied += boxes.copied ? 1 : 0;
-    reached->moved += !boxes.copied && !boxes.direct ? 1 : 0;
+    reached->moved += !boxes.copied && !boxes.direct && !boxes.turned ? 1 : 0;
+    reached->turned += boxes.turned ? 1 : 0;
     reached->grouped += boxes.copied && boxes.params.group_place > 0 ? 1 : 0;
     reached->shortened += boxes.copied && boxes.params.missing_place > 0 ? 1 : 0;
     reached->copied_others += boxes.copied && arithmetic.addend ? 1 : 0;
@@ -330,6 +350,32 @@ TEST(ValueBoxes, DrawnViews) {
   EXPECT_GT(reached.copied_others, 5);
 }
 
+TEST(ValueBoxes, DenseShapesTurnedInRegisters) {
+  const int rounds = testing::kInstrumented ? 20 : 120;
+  constexpr std::uint64_t kExtents[] = {8, 16, 32, 40, 64};
+  Reached reached;
+  for (int i = 0; i < rounds && !::testing::Test::HasFailure(); ++i) {
+    SplitMix64 random{static_cast<std::uint64_t>(i) * 7919 + 11};
+    SCOPED_TRACE("seed " + std::to_string(i));
+    const std::uint64_t rank = 2 + below(random, 3);
+    Strided view;
+    for (std::uint64_t a = 0; a < rank; ++a) view.extents.push_back(kExtents[below(random, a < 2 ? 5 : 2)]);
+    view.in_strides = view.out_strides = std::vector<std::int64_t>(rank);
+    std::int64_t in = 1;
+    std::int64_t out = 1;
+    for (std::size_t a = 0; a < rank; ++a) {
+      // The input has the axes the other way round.
+      const auto extent_of = [&](std::size_t axis) { return static_cast<std::int64_t>(view.extents[axis]); };
+      view.in_strides[a] = in;
+      in *= extent_of(a);
+      view.out_strides[rank - 1 - a] = out;
+      out *= extent_of(rank - 1 - a);
+    }
+    expect_boxes(view, kCases[below(random, std::size(kCases))], {}, random, &reached);
+  }
+  EXPECT_GT(reached.turned, testing::kInstrumented ? 3 : 20);
+}
+
 TEST(ValueBoxes, UsualShapes) {
   SplitMix64 random{3};
   const Strided transposed{.extents = {256, 192}, .in_strides = {1, 256}, .out_strides = {192, 1}};
@@ -363,17 +409,44 @@ TEST(ValueBoxes, UsualShapes) {
   for (const Case& of : kCases) expect_boxes(one, of, {}, random);
 }
 
-// Lanes of a warp meet in no bank where tiles are transposed.
+// Lanes of a warp meet in no bank where tiles are transposed. Factors that differ from row to row keep them
+// out of registers.
 TEST(ValueBoxes, TransposedTilesHaveNoConflicts) {
   for (const auto& [from, to] :
        {std::pair(Number::f32, Number::bf16), std::pair(Number::f32, Number::f32),
         std::pair(Number::bf16, Number::f8_e4m3fn), std::pair(Number::f64, Number::f32)}) {
     const Strided view{.extents = {4096, 8192}, .in_strides = {1, 4096}, .out_strides = {8192, 1}};
-    const auto boxes =
-        detail::make_value_boxes(detail::make_value_plan(view, Arithmetic{.from = from, .to = to}, Target{}));
+    const Coefficient scale{.values = std::vector<std::complex<double>>(4096, 2.0), .axis = 0};
+    const auto boxes = detail::make_value_boxes(
+        detail::make_value_plan(view, Arithmetic{.from = from, .to = to, .scale = scale}, Target{}));
+    EXPECT_TRUE(boxes.copied);
     EXPECT_EQ(boxes.load_wavefronts, 1) << boxes.explain();
     EXPECT_EQ(boxes.store_wavefronts, 1) << boxes.explain();
   }
+}
+
+// Tiles are turned in registers where a block reads whole lines and writes whole granules, and numbers become
+// no wider; what shares them with its neighbours, and factors that differ within a tile, take boxes.
+TEST(ValueBoxes, TurnsWholeLinesInRegisters) {
+  const auto boxes_of = [](std::uint64_t rows, std::uint64_t columns, const Arithmetic& arithmetic) {
+    const Strided view{.extents = {columns, rows},
+                       .in_strides = {1, static_cast<std::int64_t>(columns)},
+                       .out_strides = {static_cast<std::int64_t>(rows), 1}};
+    return detail::make_value_boxes(detail::make_value_plan(view, arithmetic, Target{}));
+  };
+  const Arithmetic narrows{.from = Number::f32, .to = Number::f16};
+  const ValueBoxes turned = boxes_of(2048, 4096, narrows);
+  ASSERT_TRUE(turned.turned) << turned.explain();
+  EXPECT_EQ(turned.in_vector, 4);
+  EXPECT_EQ(turned.out_vector, 8);
+  EXPECT_EQ(turned.params.tiles, 2048 * 4096 / 32U);
+  EXPECT_EQ(turned.boxes, 1024U);
+  EXPECT_TRUE(boxes_of(2048, 4096, {.scale = {{2.0}, {}}, .addend = Addend{.beta = 0.5}}).turned);
+  EXPECT_TRUE(boxes_of(2048, 4096, {.from = Number::bf16, .to = Number::f8_e4m3fn}).turned);
+  EXPECT_TRUE(boxes_of(2048, 6124, narrows).copied)
+      << "1531 vectors, a prime: no part of a row is whole lines";
+  EXPECT_TRUE(boxes_of(2048, 4098, narrows).copied) << "vectors of 8 bytes cross rows";
+  EXPECT_TRUE(boxes_of(2048, 4096, {.from = Number::f16, .to = Number::f32}).copied);
 }
 
 }  // namespace faro::value_box_test

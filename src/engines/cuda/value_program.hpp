@@ -31,6 +31,7 @@ struct ValueKernel {
   kernels::ValueOrder stores = kernels::ValueOrder::by_table;
   bool rounds_first = false;
   bool copied = false;
+  bool turned = false;
   kernels::ValueFactorsOf factors = kernels::ValueFactorsOf::all;
 
   friend bool operator==(const ValueKernel&, const ValueKernel&) = default;

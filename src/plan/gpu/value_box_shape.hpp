@@ -7,12 +7,29 @@
 #include <cstdlib>
 #include <vector>
 
+#include "kernels/value_arrays.hpp"
 #include "plan/value_plan.hpp"
 
 namespace faro::detail {
 
+/// Alignments of arrays in bytes, powers of two; 16 and more are alike.
+struct ValueAlignment {
+  std::uint64_t in = 16;
+  std::uint64_t out = 16;
+  std::uint64_t addend = 16;
+};
+
 inline constexpr std::uint64_t kValueVectorBytes = 16;
 inline constexpr std::uint64_t kValueHeldBytes = 34 << 10;  // of shared memory, for a box
+
+/// So many steps of all strides.
+inline kernels::ValuePlace place_of(const ValueStrides& s, std::int64_t times) {
+  return {.in = s.in * times,
+          .out = s.out * times,
+          .addend = s.addend * times,
+          .scale = s.scale * times,
+          .offset = s.offset * times};
+}
 
 inline std::uint64_t stride_magnitude(std::int64_t x) { return static_cast<std::uint64_t>(std::abs(x)); }
 

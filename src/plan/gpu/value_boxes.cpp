@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <utility>
 
 #include "faro/error.hpp"
 #include "layout/shared_geometry.hpp"
 #include "plan/gpu/value_box_lanes.hpp"
 #include "plan/gpu/value_box_shape.hpp"
+#include "plan/gpu/value_turns.hpp"
 #include "rounding.hpp"
 
 namespace faro::detail {
@@ -92,6 +94,9 @@ class ValueBoxMaker {
                                 .out_bytes = out_bytes(),
                                 .addend_bytes = addend ? bytes_of(addend->number) : 0,
                                 .held_bytes = held_bytes_};
+      if (made_.copied) {
+        if (auto turns = make_value_turns(plan_, sides, alignment_)) return turned(*std::move(turns));
+      }
       made_.box = made_.copied ? box_of_copies(sides) : box_of_sides(sides);
     }
     find_cuts();
@@ -197,6 +202,17 @@ class ValueBoxMaker {
     return cuts;
   }
 
+  ValueBoxes turned(ValueTurns of) {
+    made_.turned = true;
+    made_.copied = false;
+    made_.in_vector = static_cast<int>(of.in_vector);
+    made_.out_vector = static_cast<int>(of.out_vector);
+    made_.params = of.params;
+    made_.box = std::move(of.box);
+    made_.boxes = of.blocks;
+    return std::move(made_);
+  }
+
   // Up to `wanted` numbers, where further axes can be rows: one of rows is cut at most.
   std::vector<ValueDigit> run_digits(const std::vector<std::size_t>& order, std::uint64_t wanted) const {
     std::vector<ValueDigit> digits;
@@ -228,14 +244,6 @@ class ValueBoxMaker {
     digits.reserve(order.size());
     for (const std::size_t i : order) digits.push_back({i, made_.box[i]});
     return digits;
-  }
-
-  static ValuePlace place_of(const ValueStrides& s, std::int64_t times) {
-    return {.in = s.in * times,
-            .out = s.out * times,
-            .addend = s.addend * times,
-            .scale = s.scale * times,
-            .offset = s.offset * times};
   }
 
   bool runs_down(std::size_t axis) const { return axes_[axis].strides.in < 0; }
@@ -677,6 +685,11 @@ ValueBoxes make_value_boxes(const ValuePlan& plan, const ValueAlignment& alignme
 }
 
 std::string ValueBoxes::explain() const {
+  if (turned) {
+    return fmt::format(
+        "tiles           {} of {}\n  between       in registers, {} vectors of {} turned to {} of {}\n",
+        params.tiles, fmt::join(box, " x "), out_vector, in_vector, in_vector, out_vector);
+  }
   std::string text = fmt::format("boxes           {} of {}\n", boxes, fmt::join(box, " x "));
   text += fmt::format("  read          {} runs of {} by vectors of {}\n",
                       direct ? params.out.rows : params.in.rows, params.in.run, in_vector);

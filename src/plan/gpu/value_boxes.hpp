@@ -2,7 +2,8 @@
 // and the tables that blocks read. How large they are is value_box_shape.hpp, who moves what
 // value_box_lanes.hpp.
 //
-// Where both sides begin with the same axes and those are long, no shared memory is needed. Else boxes are
+// Where both sides begin with the same axes and those are long, no shared memory is needed, nor where their
+// fastest axes differ and blocks of tiles in registers touch whole lines (value_turns.hpp). Else boxes are
 // copied to it as they lie in the input, if vectors have 4 bytes at least. Boxes of numbers that have scales
 // in blocks hold whole blocks, in shared memory.
 #pragma once
@@ -13,20 +14,14 @@
 
 #include "kernels/block_scales.hpp"
 #include "kernels/value_arrays.hpp"
-#include "plan/value_plan.hpp"
+#include "plan/gpu/value_box_shape.hpp"
 
 namespace faro::detail {
-
-/// Alignments of arrays in bytes, powers of two; 16 and more are alike.
-struct ValueAlignment {
-  std::uint64_t in = 16;
-  std::uint64_t out = 16;
-  std::uint64_t addend = 16;
-};
 
 struct ValueBoxes {
   bool direct = false;  // in registers: by MoveValueRuns, or MoveValueColumns
   bool copied = false;  // as they lie in the input, by MoveCopiedValues
+  bool turned = false;  // in registers, a tile a thread, by MoveTurnedValues
   kernels::ValueFactorsOf factors = kernels::ValueFactorsOf::all;  // of the latter
   int columns = 0;                                                 // of the latter
   kernels::Interleaved interleaved = kernels::Interleaved::input;

@@ -109,7 +109,8 @@ ValueKernel value_kernel_of(const Arithmetic& of, const faro::detail::ValueBoxes
                      .interleaved = boxes.interleaved,
                      .in = boxes.in_vector,
                      .out = boxes.out_vector};
-  if (!boxes.direct) {
+  kernel.turned = boxes.turned;
+  if (!boxes.direct && !boxes.turned) {
     kernel.loads = boxes.loads;
     kernel.stores = boxes.stores;
     kernel.rounds_first = boxes.rounds_first;
@@ -130,6 +131,10 @@ std::string type_text(const ValueKernel& kernel) {
   }
   if (kernel.direct)
     return "faro::kernels::MoveValueRuns<" + program + ", " + std::to_string(kernel.in) + ">";
+  if (kernel.turned) {
+    return "faro::kernels::MoveTurnedValues<" + program + ", " + std::to_string(kernel.in) + ", " +
+           std::to_string(kernel.out) + ">";
+  }
   const std::string shape = std::to_string(kernel.in) + ", " + std::to_string(kernel.out) + ", " +
                             text_of(kernel.loads) + ", " + text_of(kernel.stores);
   if (kernel.copied) {
@@ -176,6 +181,7 @@ RuntimeSource kernel_source(const std::string& type) {
 #include "kernels/quantize_box.hpp"
 #include "kernels/value_registers.hpp"
 #include "kernels/value_tile.hpp"
+#include "kernels/value_turned.hpp"
 struct ValueBlock {
   std::byte* memory;
   std::uint64_t index() const { return blockIdx.x; }

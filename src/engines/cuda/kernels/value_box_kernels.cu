@@ -5,6 +5,7 @@
 #include "engines/cuda/value_program.hpp"
 #include "kernels/value_box.hpp"
 #include "kernels/value_registers.hpp"
+#include "kernels/value_turned.hpp"
 
 namespace faro::cuda {
 namespace {
@@ -60,9 +61,17 @@ const void* find(const ValueKernel& wanted, Function function = Function::identi
     which.columns = 0;
   }
   which.direct = false;
-  which.copied = true;
   which.in = kIn;
   which.out = kOut;
+  constexpr int kTurned = kOut < int{kernels::kTurnedVectors} ? kOut : int{kernels::kTurnedVectors};
+  if constexpr (kIn > 1 && kTurned > 1) {
+    which.turned = true;
+    which.out = kTurned;
+    if (which == wanted) return value_kernel<kernels::MoveTurnedValues<Program, kIn, kTurned>>();
+    which.turned = false;
+    which.out = kOut;
+  }
+  which.copied = true;
   which.loads = which.stores = ValueOrder::by_steps;
   using kernels::MoveCopiedValues;
   using kernels::ValueFactorsOf;

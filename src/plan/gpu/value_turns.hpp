@@ -1,0 +1,30 @@
+// Views with arithmetic whose fastest axis is another on the other side, as tiles that threads turn in
+// registers (kernels/value_turned.hpp): which tile a thread has.
+//
+// A thread's number is written in digits, the first of which are neighbours in memory: some vectors of the
+// input's run, a run of the output, the rest of the input's run; then whatever else there is, in the output's
+// order. So a warp reads and writes whole sectors, and a block what is left of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "plan/gpu/value_box_shape.hpp"
+
+namespace faro::detail {
+
+struct ValueTurns {
+  std::uint64_t in_vector = 1;  // numbers
+  std::uint64_t out_vector = 1;
+  kernels::ValueBoxParams params;
+  std::vector<std::uint64_t> box;  // the tile of a thread
+  std::uint64_t blocks = 0;
+};
+
+/// None where vectors of 8 bytes do not divide both fastest axes, factors differ along one of them, numbers
+/// become wider, or what blocks touch of memory is more than what they move: boxes do better there.
+std::optional<ValueTurns> make_value_turns(const ValuePlan& plan, const ValueBoxSides& sides,
+                                           const ValueAlignment& alignment);
+
+}  // namespace faro::detail
