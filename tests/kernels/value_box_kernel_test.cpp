@@ -482,11 +482,14 @@ TEST(ValueBoxes, PriceOfTurnsIsOneWhereAllIsWhole) {
       .axes = axes, .in_order = in_order, .out_order = out_order, .in_bytes = 4, .out_bytes = 2};
   detail::TurnPrice price(sides, {.in_axis = 0, .out_axis = 1, .in_vector = 4, .out_vector = 8});
   // Eight vectors of the input are a line, four of the output a granule of 64 bytes.
-  EXPECT_DOUBLE_EQ(price.of({{0, 8, 4}, {1, 4, 8}, {1, 64, 32}, {0, 128, 32}}, 9), 1);
-  const double cut = price.of({{0, 8, 4}, {1, 2, 8}, {0, 128, 32}, {1, 128, 16}}, 9);
+  EXPECT_DOUBLE_EQ(price.of({{0, 8, 4}, {1, 4, 8}, {1, 64, 32}, {0, 128, 32}}, true, 9), 1);
+  const double cut = price.of({{0, 8, 4}, {1, 2, 8}, {0, 128, 32}, {1, 128, 16}}, true, 9);
   EXPECT_GT(cut, 1.2) << "half a granule each";
-  EXPECT_GE(price.of({{0, 8, 4}, {1, 2, 8}, {0, 128, 32}, {1, 128, 16}}, 1.1), 1.1) << "not all is counted";
-  EXPECT_GT(price.of({{0, 1024, 4}, {1, 256, 8}}, 9), cut) << "a vector of each row";
+  EXPECT_GE(price.of({{0, 8, 4}, {1, 2, 8}, {0, 128, 32}, {1, 128, 16}}, true, 1.1), 1.1)
+      << "not all is counted";
+  EXPECT_GT(price.of({{0, 8, 4}, {1, 4, 8}, {0, 128, 32}, {1, 64, 32}}, false, 9), 1.2) << "half a line each";
+  EXPECT_DOUBLE_EQ(price.of({{0, 8, 4}, {1, 4, 8}, {0, 128, 32}, {1, 64, 32}}, true, 9), 1);
+  EXPECT_GT(price.of({{0, 1024, 4}, {1, 256, 8}}, true, 9), cut) << "a vector of each row";
 }
 
 }  // namespace faro::value_box_test

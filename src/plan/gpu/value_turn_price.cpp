@@ -40,7 +40,8 @@ void TurnPrice::Units::add(std::int64_t unit) {
 
 TurnPrice::TurnPrice(const ValueBoxSides& sides, const TurnTile& tile) : sides_(sides), tile_(tile) {}
 
-double TurnPrice::of(const std::vector<TurnDigit>& digits, double most) {
+double TurnPrice::of(const std::vector<TurnDigit>& digits, bool by_output, double most) {
+  const std::uint64_t granule = by_output ? kGranule : kLine;
   const auto in_bytes = static_cast<double>(sides_.in_bytes);
   const auto out_bytes = static_cast<double>(sides_.out_bytes + sides_.addend_bytes);
   const std::uint64_t read = tile_.in_vector * sides_.in_bytes;
@@ -64,7 +65,7 @@ double TurnPrice::of(const std::vector<TurnDigit>& digits, double most) {
     begin_at(digits, first, count, &ValueStrides::out, sides_.out_bytes);
     price += scale * out_bytes * kOfStores * (touched_by_warps(written) - 1);
     if (price >= most) break;
-    price += scale * out_bytes * kOfGranules * (touched(kGranule, written, column, tile_.in_vector) - 1);
+    price += scale * out_bytes * kOfGranules * (touched(granule, written, column, tile_.in_vector) - 1);
     if (price >= most) break;
     begin_at(digits, first, count, &ValueStrides::in, sides_.in_bytes);
     price += scale * in_bytes * kOfLines * (touched(kLine, read, row, tile_.out_vector) - 1);

@@ -30,8 +30,9 @@ struct TurnTile {
 class TurnPrice {
  public:
   TurnPrice(const ValueBoxSides& sides, const TurnTile& tile);
-  /// Or anything from `most` on, where it is not less.
-  double of(const std::vector<TurnDigit>& digits, double most);
+  /// Or anything from `most` on, where it is not less. `by_output`: the next block writes what is left of a
+  /// line, so that half of one is as good as whole.
+  double of(const std::vector<TurnDigit>& digits, bool by_output, double most);
 
  private:
   // Different units of memory, found by a table of those that came before.

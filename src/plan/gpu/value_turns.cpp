@@ -47,12 +47,15 @@ class ValueTurnMaker {
     std::vector<TurnDigit> best;
     double least = sides_.out_bytes == 1 ? kMostPriceOfBytes : kMostPrice;
     for (const Rest rest : {Rest::by_output, Rest::by_input}) {
-      const double at_least = rest == Rest::by_input ? kOfInputsOrder : 0;
+      const bool by_output = rest == Rest::by_output;
+      // What is read twice must weigh more than what is written far apart.
+      if (!by_output && sides_.in_bytes <= sides_.out_bytes + sides_.addend_bytes) break;
+      const double at_least = by_output ? 0 : kOfInputsOrder;
       for (const std::uint64_t warp_read : kWarpRead) {
         for (const std::uint64_t written : kWritten) {
           if (least <= 1 + at_least) break;
           take_digits(in, out, warp_read, written, rest);
-          const double next = price.of(digits_, least - at_least) + at_least;
+          const double next = price.of(digits_, by_output, least - at_least) + at_least;
           if (next >= least) continue;
           least = next;
           best = digits_;
