@@ -51,10 +51,13 @@ class ValueTurnMaker {
       // What is read twice must weigh more than what is written far apart.
       if (!by_output && sides_.in_bytes <= sides_.out_bytes + sides_.addend_bytes) break;
       const double at_least = by_output ? 0 : kOfInputsOrder;
+      std::vector<std::vector<TurnDigit>> priced;
       for (const std::uint64_t warp_read : kWarpRead) {
         for (const std::uint64_t written : kWritten) {
           if (least <= 1 + at_least) break;
           take_digits(in, out, warp_read, written, rest);
+          if (std::find(priced.begin(), priced.end(), digits_) != priced.end()) continue;
+          priced.push_back(digits_);
           const double next = price.of(digits_, by_output, least - at_least) + at_least;
           if (next >= least) continue;
           least = next;
