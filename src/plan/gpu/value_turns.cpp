@@ -48,8 +48,7 @@ class ValueTurnMaker {
     double least = sides_.out_bytes == 1 ? kMostPriceOfBytes : kMostPrice;
     for (const Rest rest : {Rest::by_output, Rest::by_input}) {
       const bool by_output = rest == Rest::by_output;
-      // What is read twice must weigh more than what is written far apart.
-      if (!by_output && sides_.in_bytes <= sides_.out_bytes + sides_.addend_bytes) break;
+      if (!by_output && !may_go_by_input()) break;
       const double at_least = by_output ? 0 : kOfInputsOrder;
       std::vector<std::vector<TurnDigit>> priced;
       for (const std::uint64_t warp_read : kWarpRead) {
@@ -138,6 +137,12 @@ class ValueTurnMaker {
       run *= done_[axis];
       if (left_[axis] > 1 || run >= wanted) return;
     }
+  }
+
+  // Where lines that are read twice weigh more than pages that are written for a longer time, and where
+  // blocks do not go along the output's run last.
+  bool may_go_by_input() const {
+    return sides_.in_bytes > sides_.out_bytes + sides_.addend_bytes && inputs_.back() != b_;
   }
 
   // The order of what no run has taken.
