@@ -13,8 +13,9 @@ namespace {
 using kernels::ValueBoxParams;
 
 constexpr std::uint64_t kLeastVectorBytes = 8;
-// Past that boxes do better, but later where they gather single bytes.
+// Past that boxes do better: sooner where numbers become narrower, later where single bytes are gathered.
 constexpr double kMostPrice = 1.1;
+constexpr double kMostPriceOfNarrowed = 1.06;
 constexpr double kMostPriceOfBytes = 1.33;
 // Blocks in the input's order do worse than those in the output's at the same price.
 constexpr double kOfInputsOrder = 0.015;
@@ -45,7 +46,7 @@ class ValueTurnMaker {
     inputs_ = slowest_last(&ValueStrides::in);
     outputs_ = slowest_last(&ValueStrides::out);
     std::vector<TurnDigit> best;
-    double least = sides_.out_bytes == 1 ? kMostPriceOfBytes : kMostPrice;
+    double least = most_price();
     for (const Rest rest : {Rest::by_output, Rest::by_input}) {
       const bool by_output = rest == Rest::by_output;
       if (!by_output && !may_go_by_input()) break;
@@ -139,11 +140,15 @@ class ValueTurnMaker {
     }
   }
 
+  bool reads_more() const { return sides_.in_bytes > sides_.out_bytes + sides_.addend_bytes; }
+  double most_price() const {
+    if (sides_.out_bytes == 1) return kMostPriceOfBytes;
+    return reads_more() ? kMostPriceOfNarrowed : kMostPrice;
+  }
+
   // Where lines that are read twice weigh more than pages that are written for a longer time, and where
   // blocks do not go along the output's run last.
-  bool may_go_by_input() const {
-    return sides_.in_bytes > sides_.out_bytes + sides_.addend_bytes && inputs_.back() != b_;
-  }
+  bool may_go_by_input() const { return reads_more() && inputs_.back() != b_; }
 
   // The order of what no run has taken.
   enum class Rest { by_output, by_input };
