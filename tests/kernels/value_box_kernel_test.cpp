@@ -15,11 +15,13 @@
 #include "kernels/value_turned.hpp"
 #include "number_support.hpp"
 #include "plan/gpu/value_boxes.hpp"
+#include "plan/gpu/value_turn_price.hpp"
 #include "plan/value_plan.hpp"
 
 namespace faro::value_box_test {
 
 using cpu_strided_test::Guarded;
+using detail::ValueAxis;
 using detail::ValueBoxes;
 using kernels::NumberProgram;
 using test::below;
@@ -443,10 +445,51 @@ TEST(ValueBoxes, TurnsWholeLinesInRegisters) {
   EXPECT_EQ(turned.boxes, 1024U);
   EXPECT_TRUE(boxes_of(2048, 4096, {.scale = {{2.0}, {}}, .addend = Addend{.beta = 0.5}}).turned);
   EXPECT_TRUE(boxes_of(2048, 4096, {.from = Number::bf16, .to = Number::f8_e4m3fn}).turned);
-  EXPECT_TRUE(boxes_of(2048, 6124, narrows).copied)
-      << "1531 vectors, a prime: no part of a row is whole lines";
+  EXPECT_TRUE(boxes_of(2008, 6124, narrows).copied)
+      << "251 and 1531 vectors, primes: no part of a row is whole lines";
   EXPECT_TRUE(boxes_of(2048, 4098, narrows).copied) << "vectors of 8 bytes cross rows";
   EXPECT_TRUE(boxes_of(2048, 4096, {.from = Number::f16, .to = Number::f32}).copied);
+}
+
+TEST(ValueBoxes, TurnsInTheOrderWhoseBlocksShareFewerLines) {
+  const auto boxes_of = [](const Strided& view, const Arithmetic& arithmetic) {
+    return detail::make_value_boxes(detail::make_value_plan(view, arithmetic, Target{}));
+  };
+  // What the last digit, the slowest, steps by.
+  const auto slowest = [](const ValueBoxes& boxes) {
+    return boxes.params.grid[boxes.params.grid_axes - 1].step;
+  };
+  const Arithmetic narrows{.from = Number::f32, .to = Number::f16};
+  // 28 x 28 x 48 x 28 x 48, (1 3 0 4 2): 28 does not divide what a block has, so runs of the input are cut.
+  const Strided cut{.extents = {28, 28, 28, 48, 48},
+                    .in_strides = {64512, 48, 1806336, 1, 1344},
+                    .out_strides = {1806336, 64512, 2304, 48, 1}};
+  const ValueBoxes by_input = boxes_of(cut, narrows);
+  ASSERT_TRUE(by_input.turned) << by_input.explain();
+  EXPECT_EQ(slowest(by_input).in, 1806336);
+  const Strided whole{.extents = {4096, 2048}, .in_strides = {1, 4096}, .out_strides = {2048, 1}};
+  const ValueBoxes by_output = boxes_of(whole, narrows);
+  ASSERT_TRUE(by_output.turned) << by_output.explain();
+  EXPECT_GT(slowest(by_output).out, slowest(by_output).in);
+}
+
+TEST(ValueBoxes, PriceOfTurnsIsOneWhereAllIsWhole) {
+  const std::vector<ValueAxis> axes{{.extent = 4096, .strides = {.in = 1, .out = 2048}},
+                                    {.extent = 2048, .strides = {.in = 4096, .out = 1}}};
+  const std::vector<std::size_t> in_order{0, 1};
+  const std::vector<std::size_t> out_order{1, 0};
+  const detail::ValueBoxSides sides{
+      .axes = axes, .in_order = in_order, .out_order = out_order, .in_bytes = 4, .out_bytes = 2};
+  detail::TurnPrice price(sides, {.in_axis = 0, .out_axis = 1, .in_vector = 4, .out_vector = 8});
+  // Eight vectors of the input are a line, four of the output a granule of 64 bytes.
+  EXPECT_DOUBLE_EQ(price.of({{0, 8, 4}, {1, 4, 8}, {1, 64, 32}, {0, 128, 32}}, true, 9), 1);
+  const double cut = price.of({{0, 8, 4}, {1, 2, 8}, {0, 128, 32}, {1, 128, 16}}, true, 9);
+  EXPECT_GT(cut, 1.2) << "half a granule each";
+  EXPECT_GE(price.of({{0, 8, 4}, {1, 2, 8}, {0, 128, 32}, {1, 128, 16}}, true, 1.1), 1.1)
+      << "not all is counted";
+  EXPECT_GT(price.of({{0, 8, 4}, {1, 4, 8}, {0, 128, 32}, {1, 64, 32}}, false, 9), 1.2) << "half a line each";
+  EXPECT_DOUBLE_EQ(price.of({{0, 8, 4}, {1, 4, 8}, {0, 128, 32}, {1, 64, 32}}, true, 9), 1);
+  EXPECT_GT(price.of({{0, 1024, 4}, {1, 256, 8}}, true, 9), cut) << "a vector of each row";
 }
 
 }  // namespace faro::value_box_test

@@ -1,9 +1,10 @@
 #include "plan/gpu/value_turns.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <numeric>
 
 #include "kernels/value_arrays.hpp"
+#include "plan/gpu/value_turn_price.hpp"
 #include "rounding.hpp"
 
 namespace faro::detail {
@@ -12,9 +13,12 @@ namespace {
 using kernels::ValueBoxParams;
 
 constexpr std::uint64_t kLeastVectorBytes = 8;
-// 1.1 where all is whole. Past that boxes do better, but later where they gather single bytes.
-constexpr double kMostPrice = 1.25;
-constexpr double kMostPriceOfBytes = 1.4;
+// Past that boxes do better: sooner where numbers become narrower, later where single bytes are gathered.
+constexpr double kMostPrice = 1.1;
+constexpr double kMostPriceOfNarrowed = 1.06;
+constexpr double kMostPriceOfBytes = 1.33;
+// Blocks in the input's order do worse than those in the output's at the same price.
+constexpr double kOfInputsOrder = 0.015;
 constexpr std::uint64_t kMostTiles = (std::uint64_t{1} << 31) - 1;
 
 class ValueTurnMaker {
@@ -38,31 +42,35 @@ class ValueTurnMaker {
     // Of the orders whose digits reach so many bytes, the one that memory likes best.
     constexpr std::uint64_t kWarpRead[] = {32, 64, 128};
     constexpr std::uint64_t kWritten[] = {64, 128, 256};
-    std::vector<Digit> best;
-    double least = 0;
-    for (const std::uint64_t warp_read : kWarpRead) {
-      for (const std::uint64_t written : kWritten) {
-        take_digits(in, out, warp_read, written);
-        const double price = price_of(in, out);
-        if (!best.empty() && price >= least) continue;
-        least = price;
-        best = digits_;
+    TurnPrice price(sides_, {.in_axis = a_, .out_axis = b_, .in_vector = in, .out_vector = out});
+    inputs_ = slowest_last(&ValueStrides::in);
+    outputs_ = slowest_last(&ValueStrides::out);
+    std::vector<TurnDigit> best;
+    double least = most_price();
+    for (const Rest rest : {Rest::by_output, Rest::by_input}) {
+      const bool by_output = rest == Rest::by_output;
+      if (!by_output && !may_go_by_input()) break;
+      const double at_least = by_output ? 0 : kOfInputsOrder;
+      std::vector<std::vector<TurnDigit>> priced;
+      for (const std::uint64_t warp_read : kWarpRead) {
+        for (const std::uint64_t written : kWritten) {
+          if (least <= 1 + at_least) break;
+          take_digits(in, out, warp_read, written, rest);
+          if (std::find(priced.begin(), priced.end(), digits_) != priced.end()) continue;
+          priced.push_back(digits_);
+          const double next = price.of(digits_, by_output, least - at_least) + at_least;
+          if (next >= least) continue;
+          least = next;
+          best = digits_;
+        }
       }
     }
     digits_ = best;
-    if (digits_.size() > kernels::kValueGridAxes ||
-        least > (sides_.out_bytes == 1 ? kMostPriceOfBytes : kMostPrice))
-      return std::nullopt;
+    if (digits_.empty() || digits_.size() > kernels::kValueGridAxes) return std::nullopt;
     return made(in, out);
   }
 
  private:
-  struct Digit {
-    std::size_t axis;
-    std::uint64_t extent;
-    std::uint64_t step;  // indices of the axis
-  };
-
   const ValueStrides& strides(std::size_t axis) const { return sides_.axes[axis].strides; }
 
   bool turns() {
@@ -78,6 +86,15 @@ class ValueTurnMaker {
     return one_for_all(a_) && one_for_all(b_) && (sides_.addend_bytes == 0 || strides(b_).addend == 1);
   }
 
+  std::vector<std::size_t> slowest_last(std::int64_t ValueStrides::*side) const {
+    std::vector<std::size_t> axes(sides_.axes.size());
+    std::iota(axes.begin(), axes.end(), std::size_t{0});
+    std::stable_sort(axes.begin(), axes.end(), [&](std::size_t a, std::size_t b) {
+      return stride_magnitude(strides(a).*side) < stride_magnitude(strides(b).*side);
+    });
+    return axes;
+  }
+
   // Numbers that lie together along `axis` wherever a vector may begin.
   std::uint64_t vector_of(std::int64_t ValueStrides::*side, std::size_t axis, std::uint64_t bytes,
                           std::uint64_t alignment, std::uint64_t widest) const {
@@ -89,17 +106,19 @@ class ValueTurnMaker {
     return all & (~all + 1);
   }
 
-  // The divisor that is nearest to so many times; of two the less.
+  // The divisor that is nearest to `wanted` by their ratio; of two the less.
   static std::uint64_t divisor_near(std::uint64_t extent, double wanted) {
     constexpr std::uint64_t kMost = 4096;
-    std::uint64_t best = 1;
-    for (std::uint64_t d = 2; d <= std::min(extent, kMost); ++d) {
-      if (extent % d != 0) continue;
-      if (std::abs(std::log2(static_cast<double>(d) / wanted)) <
-          std::abs(std::log2(static_cast<double>(best) / wanted)))
-        best = d;
+    const std::uint64_t most = std::min(extent, kMost);
+    std::uint64_t below = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(wanted), 1, most);
+    while (extent % below != 0) --below;
+    // Whatever is further above is further away.
+    for (std::uint64_t above = below + 1;
+         above <= most && static_cast<double>(above) * static_cast<double>(below) < wanted * wanted;
+         ++above) {
+      if (extent % above == 0) return above;
     }
-    return best;
+    return below;
   }
 
   void take(std::size_t axis, std::uint64_t extent) {
@@ -121,7 +140,21 @@ class ValueTurnMaker {
     }
   }
 
-  void take_digits(std::uint64_t in, std::uint64_t out, std::uint64_t warp_read, std::uint64_t written) {
+  bool reads_more() const { return sides_.in_bytes > sides_.out_bytes + sides_.addend_bytes; }
+  double most_price() const {
+    if (sides_.out_bytes == 1) return kMostPriceOfBytes;
+    return reads_more() ? kMostPriceOfNarrowed : kMostPrice;
+  }
+
+  // Where lines that are read twice weigh more than pages that are written for a longer time, and where
+  // blocks do not go along the output's run last.
+  bool may_go_by_input() const { return reads_more() && inputs_.back() != b_; }
+
+  // The order of what no run has taken.
+  enum class Rest { by_output, by_input };
+
+  void take_digits(std::uint64_t in, std::uint64_t out, std::uint64_t warp_read, std::uint64_t written,
+                   Rest rest) {
     constexpr std::uint64_t kRead = 256;
     digits_.clear();
     left_.clear();
@@ -134,81 +167,8 @@ class ValueTurnMaker {
     take_run({a_}, sides_.in_bytes, warp_read);
     take_run(sides_.out_order, sides_.out_bytes, written);
     take_run(sides_.in_order, sides_.in_bytes, kRead);
-    for (std::size_t axis = sides_.axes.size(); axis-- > 0;) take(axis, left_[axis]);
+    for (const std::size_t axis : rest == Rest::by_output ? outputs_ : inputs_) take(axis, left_[axis]);
   }
-
-  // What a block touches of memory by what it moves: lines that are read, granules that are written, and the
-  // sectors of its warps' stores. Fitted to 3,132 orders of an H200, each half held against the other
-  // (docs/notes/cuda-experiments.md).
-  double price_of(std::uint64_t in, std::uint64_t out) const {
-    constexpr double kOfLines = 0.3;
-    constexpr double kOfGranules = 0.5;
-    constexpr double kOfStores = 0.3;
-    std::uint64_t tiles = 1;
-    for (const Digit& digit : digits_) tiles *= digit.extent;
-    const std::uint64_t blocks = ceil_div(tiles, std::uint64_t{kernels::kValueThreads});
-    double price = 0;
-    for (const std::uint64_t block : {std::uint64_t{0}, blocks / 3}) {
-      const Touched read = touched(block, tiles, &ValueStrides::in, sides_.in_bytes, strides(b_).in, out);
-      const Touched written =
-          touched(block, tiles, &ValueStrides::out, sides_.out_bytes, strides(a_).out, in);
-      const double vector_in = static_cast<double>(in * sides_.in_bytes);
-      const double vector_out = static_cast<double>(out * sides_.out_bytes);
-      price += kOfLines * read.lines / vector_in + kOfGranules * written.granules / vector_out +
-               kOfStores * written.of_warps / vector_out;
-    }
-    return price / 2;
-  }
-
-  // Bytes a vector.
-  struct Touched {
-    double lines = 0;
-    double granules = 0;
-    double of_warps = 0;
-  };
-
-  // By the vectors of a block's threads, each `count`, `step` numbers apart.
-  Touched touched(std::uint64_t block, std::uint64_t tiles, std::int64_t ValueStrides::*side,
-                  std::uint64_t bytes, std::int64_t step, std::uint64_t count) const {
-    constexpr std::uint64_t kLine = 128;
-    constexpr std::uint64_t kGranule = 64;
-    constexpr std::uint64_t kSector = 32;
-    const std::uint64_t first = block * kernels::kValueThreads;
-    const std::uint64_t last = std::min<std::uint64_t>(first + kernels::kValueThreads, tiles);
-    // Vectors of a thread that are a line apart or more meet no other of its own.
-    const std::uint64_t looked_at = stride_magnitude(step) * bytes >= kLine ? 1 : count;
-    std::vector<std::int64_t> at;
-    std::vector<std::int64_t> of_store;  // where each thread's first vector begins
-    for (std::uint64_t tile = first; tile < last; ++tile) {
-      std::uint64_t number = tile;
-      std::int64_t begin = 0;
-      for (const Digit& digit : digits_) {
-        begin += static_cast<std::int64_t>(number % digit.extent * digit.step) * strides(digit.axis).*side;
-        number /= digit.extent;
-      }
-      of_store.push_back(begin * static_cast<std::int64_t>(bytes));
-      for (std::uint64_t v = 0; v < looked_at; ++v)
-        at.push_back((begin + static_cast<std::int64_t>(v) * step) * static_cast<std::int64_t>(bytes));
-    }
-    const auto distinct = [](auto begin, auto end, std::uint64_t unit) {
-      std::vector<std::int64_t> units;
-      for (auto i = begin; i != end; ++i) units.push_back(floor_div(*i, static_cast<std::int64_t>(unit)));
-      std::sort(units.begin(), units.end());
-      return static_cast<double>((std::unique(units.begin(), units.end()) - units.begin())) *
-             static_cast<double>(unit);
-    };
-    double of_warps = 0;
-    for (auto i = of_store.begin(); i != of_store.end();) {
-      const auto end = i + std::min<std::ptrdiff_t>(kernels::kValueWarpLanes, of_store.end() - i);
-      of_warps += distinct(i, end, kSector);
-      i = end;
-    }
-    const auto vectors = static_cast<double>(at.size());
-    return {.lines = distinct(at.begin(), at.end(), kLine) / vectors,
-            .granules = distinct(at.begin(), at.end(), kGranule) / vectors,
-            .of_warps = of_warps / static_cast<double>(of_store.size())};
-  }
-  static std::int64_t floor_div(std::int64_t x, std::int64_t by) { return (x - (x % by + by) % by) / by; }
 
   ValueTurns made(std::uint64_t in, std::uint64_t out) const {
     ValueTurns turns{.in_vector = in, .out_vector = out, .params = {}, .box = {}};
@@ -220,7 +180,7 @@ class ValueTurnMaker {
     p.row = place_of(strides(b_), 1);
     p.column = place_of(strides(a_), 1);
     p.tiles = 1;
-    for (const Digit& digit : digits_) {
+    for (const TurnDigit& digit : digits_) {
       p.tiles *= digit.extent;
       p.grid[p.grid_axes++] = {
           .boxes = device::Division64(digit.extent),
@@ -239,7 +199,9 @@ class ValueTurnMaker {
   std::size_t b_ = 0;                // the output's
   std::vector<std::uint64_t> done_;  // indices of an axis that the digits so far, and a tile, have
   std::vector<std::uint64_t> left_;
-  std::vector<Digit> digits_;
+  std::vector<std::size_t> inputs_;  // all axes, as the input has them, the fastest first
+  std::vector<std::size_t> outputs_;
+  std::vector<TurnDigit> digits_;
 };
 
 }  // namespace

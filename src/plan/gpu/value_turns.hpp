@@ -2,8 +2,9 @@
 // registers (kernels/value_turned.hpp): which tile a thread has.
 //
 // A thread's number is written in digits, the first of which are neighbours in memory: some vectors of the
-// input's run, a run of the output, the rest of the input's run; then whatever else there is, in the output's
-// order. So a warp reads and writes whole sectors, and a block what is left of them.
+// input's run, a run of the output, the rest of the input's run; then whatever else there is, in the order of
+// one of the sides. So a warp reads and writes whole sectors, and a block what is left of them. Of such
+// orders the one is taken whose blocks share fewest lines and granules (plan/gpu/value_turn_price.hpp).
 #pragma once
 
 #include <cstdint>
