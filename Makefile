@@ -9,7 +9,7 @@ gpu_benches := gpu-bench-network gpu-bench-index gpu-bench-transpose gpu-bench-a
 help:
 	@echo "make build    install what is missing, build Release; the command is build/faro"
 	@echo "make demo     build, then permute a real .npy file, verify it, and time the same beside a copy"
-	@echo "make test     build and run everything that guards a change, half an hour of two cores; the last lines are ctest's summary"
+	@echo "make test     build and run everything that guards a change, 20 minutes of two cores; the last lines are ctest's summary"
 	@echo "make check    all of that and the long rest: clang-tidy of every file, all sanitizers, minutes of fuzzing, the benchmarks' build"
 	@echo "make fuzz     every fuzzer, MINUTES=10 together; the last lines are a table of executions and branches reached"
 	@echo "make bench    build and run the CPU benchmark, 20 minutes; ARGS=--quick: one"
