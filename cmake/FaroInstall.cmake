@@ -53,8 +53,11 @@ install(FILES ${PROJECT_SOURCE_DIR}/bindings/fortran/faro.f90 ${PROJECT_SOURCE_D
 # libfaro must be linked with what it uses; a shared one is linked with it already. Paths are relative to the files, so that an
 # installed folder may be moved.
 set(faro_pc_uses "-Wl,--gc-sections,--as-needed -lhwy -lfmt")
+set(faro_pc_cuda "")
 if(FARO_HAVE_CUDA)
-  string(APPEND faro_pc_uses " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt")
+  # Elsewhere on another machine: `pkg-config --define-variable=cudadir=…`.
+  set(faro_pc_cuda "cudadir=${CUDAToolkit_LIBRARY_DIR}")
+  string(APPEND faro_pc_uses " -L\${cudadir} -lcudart_static -lrt")
 endif()
 if(FARO_URING_LIBRARY)
   string(APPEND faro_pc_uses " -luring")
