@@ -30,6 +30,7 @@ chmod +x "$packages/python"
 echo "import sys; sys.executable = '$packages/python'" >"$packages/package/sitecustomize.py"
 
 export PYTHONDONTWRITEBYTECODE=1
+export FARO_TEST_SECONDS=600  # of a call that is interrupted: an emulated processor ends its part of the work later
 PYTHONPATH=$packages/package "$packages/python" python/tests/without_numpy.py
 cd python/tests
 PYTHONPATH=$packages/package:$packages/tests "$packages/python" -m pytest -q -p no:cacheprovider -c ../../pyproject.toml \

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 
 #include "cli_large_files_support.hpp"
@@ -23,22 +24,15 @@ namespace fs = std::filesystem;
 class KilledRuns : public LargeFiles {
  protected:
   // Runs `command` so often, each time killed at another moment of as long as it takes, and looks at what it
-  // left: after(i). First it is left alone. A busy machine may let every run begin or end too late for its
-  // moment, so until enough() there are more, three times all moments at most.
-  template <typename After, typename Enough>
-  void kill_at_random(int times, const std::string& command, const After& after, const Enough& enough) {
-    constexpr int kMoments = 23;
+  // left: after(i), until enough(). First it is left alone.
+  void kill_at_random(int times, const std::string& command, const std::function<bool()>& enough,
+                      const std::function<void(int)>& after) {
     const std::string whole = command + " --io buffered --no-sync --quiet";
     const auto begin = std::chrono::steady_clock::now();
     run(whole);
     const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     after(0);
-    for (int i = 0; (i < times || (!enough() && i < 3 * kMoments)) && !HasFatalFailure(); ++i) {
-      const std::string seconds = std::to_string(took * (i * 7 % kMoments + 1) / kMoments);
-      SCOPED_TRACE("killed after " + seconds + " s");
-      run(whole, "timeout -s KILL " + seconds);
-      after(i);
-    }
+    kill_at_moments(times, took, whole, after, enough);
   }
 
   // After a run from in.npy to out.npy that is resumed out.npy is what the command makes of in.npy
@@ -50,23 +44,20 @@ class KilledRuns : public LargeFiles {
     const std::string command = verb + " in.npy out.npy --memory " + memory + " --checkpoint 0";
     int killed = 0;
     std::uint64_t resumed_tiles = 0;
-    kill_at_random(
-        times, command,
-        [&](int) {
-          if (fs::exists(directory_ / "out.npy")) {
-            fs::remove(directory_ /
-                       ".faro-partial-out.npy-journal");  // which goes after the output has its name
-          } else {
-            ++killed;
-            const Result resumed = run_when_free(command + " --io buffered --no-sync --resume --json");
-            ASSERT_EQ(resumed.status, 0) << resumed.err;
-            resumed_tiles += Json::parse(resumed.out)["resumed_tiles"].get<std::uint64_t>();
-          }
-          EXPECT_EQ(data_of("out.npy"), whole);
-          fs::remove(directory_ / "out.npy");
-          EXPECT_EQ(files().size(), 2U);
-        },
-        [&] { return resumed_tiles > 0; });
+    const auto enough = [&] { return resumed_tiles > 0; };
+    kill_at_random(times, command, enough, [&](int) {
+      if (fs::exists(directory_ / "out.npy")) {
+        fs::remove(directory_ / ".faro-partial-out.npy-journal");  // which goes after the output has its name
+      } else {
+        ++killed;
+        const Result resumed = run_when_free(command + " --io buffered --no-sync --resume --json");
+        ASSERT_EQ(resumed.status, 0) << resumed.err;
+        resumed_tiles += Json::parse(resumed.out)["resumed_tiles"].get<std::uint64_t>();
+      }
+      EXPECT_EQ(data_of("out.npy"), whole);
+      fs::remove(directory_ / "out.npy");
+      EXPECT_EQ(files().size(), 2U);
+    });
     EXPECT_GT(killed, 0);
     EXPECT_GT(resumed_tiles, 0U);
   }
@@ -105,40 +96,38 @@ class KillsInPlace : public KilledRuns {
     int killed = 0;
     int of_recovery = 0;
     renew();
-    kill_at_random(
-        times, "permute '" + spec + "' x.npy --in-place --memory " + memory,
-        [&](int i) {
-          if (!is_in_part()) {
-            EXPECT_TRUE(content_of(directory_ / "x.npy") == before || data_of("x.npy") == after);
-            return renew();
-          }
-          ++killed;
-          EXPECT_EQ(run("permute bit_reversal x.npy y.npy").status, 6);
-          bool finishes = i % 2 == 0;
-          for (int again = 0; again < i % 3; ++again) {
-            run(std::string("recover x.npy --io buffered --no-sync --quiet") + (finishes ? "" : " --undo"),
-                "timeout -s KILL " + std::to_string(0.004 + 0.011 * (i % 13)));
-            if (!is_in_part()) break;
-            ++of_recovery;
-            if (again == 1) finishes = !finishes;
-          }
-          const bool is_left = is_in_part();
-          const Result recovered =
-              run_when_free(std::string("recover x.npy --no-sync") + (finishes ? "" : " --undo"));
-          ASSERT_EQ(recovered.status, 0) << recovered.err;
-          EXPECT_LE(recovered.err.size(), 81U);
-          if (recovered.err.find("had not begun") != std::string::npos) {
-            EXPECT_EQ(content_of(directory_ / "x.npy"), before);
-          } else if (is_left && finishes) {
-            EXPECT_EQ(content_of(directory_ / "x.npy").substr(128), after);
-            EXPECT_THAT(content_of(directory_ / "x.npy").substr(0, 128), HasSubstr(after_shape));
-          } else if (is_left) {
-            EXPECT_EQ(content_of(directory_ / "x.npy"), before);
-          }
-          EXPECT_EQ(files().size(), 3U);
-          renew();
-        },
-        [&] { return killed > 0; });
+    const auto enough = [&] { return killed > 0; };
+    kill_at_random(times, "permute '" + spec + "' x.npy --in-place --memory " + memory, enough, [&](int i) {
+      if (!is_in_part()) {
+        EXPECT_TRUE(content_of(directory_ / "x.npy") == before || data_of("x.npy") == after);
+        return renew();
+      }
+      ++killed;
+      EXPECT_EQ(run("permute bit_reversal x.npy y.npy").status, 6);
+      bool finishes = i % 2 == 0;
+      for (int again = 0; again < i % 3; ++again) {
+        run(std::string("recover x.npy --io buffered --no-sync --quiet") + (finishes ? "" : " --undo"),
+            "timeout -s KILL " + std::to_string(0.004 + 0.011 * (i % 13)));
+        if (!is_in_part()) break;
+        ++of_recovery;
+        if (again == 1) finishes = !finishes;
+      }
+      const bool is_left = is_in_part();
+      const Result recovered =
+          run_when_free(std::string("recover x.npy --no-sync") + (finishes ? "" : " --undo"));
+      ASSERT_EQ(recovered.status, 0) << recovered.err;
+      EXPECT_LE(recovered.err.size(), 81U);
+      if (recovered.err.find("had not begun") != std::string::npos) {
+        EXPECT_EQ(content_of(directory_ / "x.npy"), before);
+      } else if (is_left && finishes) {
+        EXPECT_EQ(content_of(directory_ / "x.npy").substr(128), after);
+        EXPECT_THAT(content_of(directory_ / "x.npy").substr(0, 128), HasSubstr(after_shape));
+      } else if (is_left) {
+        EXPECT_EQ(content_of(directory_ / "x.npy"), before);
+      }
+      EXPECT_EQ(files().size(), 3U);
+      renew();
+    });
     EXPECT_GT(killed, 0);
     EXPECT_GE(of_recovery, times > 20 ? 1 : 0);
   }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -33,6 +34,20 @@ class LargeFiles : public CommandTest {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     return run(arguments);
+  }
+
+  // Runs `command` so often, each time killed at another moment of the `took` seconds that it takes, and
+  // looks at what it left: after(i). A busy machine may let every run begin or end too late for its moment,
+  // so there are more until enough(), three times all moments at most.
+  void kill_at_moments(int times, double took, const std::string& command,
+                       const std::function<void(int)>& after, const std::function<bool()>& enough) {
+    constexpr int kMoments = 23;
+    for (int i = 0; (i < times || (i < 3 * kMoments && !enough())) && !HasFatalFailure(); ++i) {
+      const std::string seconds = std::to_string(took * (i * 7 % kMoments + 1) / kMoments);
+      SCOPED_TRACE("killed after " + seconds + " s");
+      run(command, "timeout -s KILL " + seconds);
+      after(i);
+    }
   }
 
   void expect_as_in_memory(const std::string& arguments, const std::string& memory) {
