@@ -10,16 +10,22 @@
 namespace faro::cuda {
 namespace {
 
-// From CUDA's driver interface (cuda.h), which has kept them since CUDA 4.0, 6.0, 9.2 and 11.
-using PointerGetAttribute = int (*)(void* value, int attribute, std::uint64_t pointer);
-constexpr int kMemoryType = 2;    // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
-constexpr int kBufferId = 7;      // CU_POINTER_ATTRIBUTE_BUFFER_ID
-constexpr int kIsManaged = 8;     // CU_POINTER_ATTRIBUTE_IS_MANAGED
-constexpr int kOrdinal = 9;       // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
-constexpr int kIsShareable = 10;  // CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE
-constexpr int kRangeStart = 11;   // CU_POINTER_ATTRIBUTE_RANGE_START_ADDR
-constexpr unsigned kDevice = 2;   // CU_MEMORYTYPE_DEVICE
-constexpr int kSuccess = 0;       // CUDA_SUCCESS
+// From CUDA's driver interface (cuda.h), which has kept it since CUDA 7.0. Of a pointer that the driver does
+// not know it succeeds and says memory of no type; the call for one attribute fails there, and whatever
+// watches the driver's errors, compute-sanitizer for one, would report every host array.
+using PointerGetAttributes = int (*)(unsigned count, int* attributes, void** values, std::uint64_t pointer);
+
+// What it is asked, by CUDA's numbers (since CUDA 4.0, 6.0, 9.2 and 11): those of CU_POINTER_ATTRIBUTE_….
+enum Attribute : int {
+  kMemoryType = 2,
+  kBufferId = 7,
+  kIsManaged = 8,
+  kOrdinal = 9,
+  kIsShareable = 10,  // IS_LEGACY_CUDA_IPC_CAPABLE
+  kRangeStart = 11,
+};
+constexpr unsigned kDevice = 2;  // CU_MEMORYTYPE_DEVICE
+constexpr int kSuccess = 0;      // CUDA_SUCCESS
 
 struct Search {
   std::uint64_t loads_before;  // up to which nothing was found
@@ -38,55 +44,49 @@ int look_at(dl_phdr_info* library, std::size_t /*bytes*/, void* data) {
 }
 
 // Null where the process has no driver. Once found, it stays loaded.
-PointerGetAttribute loaded_driver() noexcept {
-  static std::atomic<PointerGetAttribute> known{nullptr};
+PointerGetAttributes loaded_driver() noexcept {
+  static std::atomic<PointerGetAttributes> known{nullptr};
   static std::atomic<std::uint64_t> loads_before{0};
-  if (const PointerGetAttribute function = known.load()) return function;
+  if (const PointerGetAttributes function = known.load()) return function;
   Search search{.loads_before = loads_before.load()};
   dl_iterate_phdr(look_at, &search);
   if (search.found) {
     if (void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD)) {
-      known = reinterpret_cast<PointerGetAttribute>(dlsym(driver, "cuPointerGetAttribute"));
+      known = reinterpret_cast<PointerGetAttributes>(dlsym(driver, "cuPointerGetAttributes"));
     }
   }
   loads_before = search.loads;
   return known.load();
 }
 
+// Whether it is memory of a device; then the value of the attribute as well.
+template <typename Value>
+bool ask(const void* pointer, Attribute attribute, Value& value) noexcept {
+  const PointerGetAttributes driver = loaded_driver();
+  if (driver == nullptr) return false;
+  unsigned type = 0;
+  int asked[] = {kMemoryType, attribute};
+  void* values[] = {&type, &value};
+  return driver(2, asked, values, reinterpret_cast<std::uintptr_t>(pointer)) == kSuccess && type == kDevice;
+}
+
 }  // namespace
 
 bool is_device_memory(const void* pointer) noexcept {
-  if (is_memory_known()) return false;
-  const PointerGetAttribute ask = loaded_driver();
-  if (ask == nullptr) return false;
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  unsigned type = 0;
   int managed = 0;
-  if (ask(&type, kMemoryType, address) != kSuccess || type != kDevice) return false;
-  return ask(&managed, kIsManaged, address) == kSuccess && managed == 0;
+  return !is_memory_known() && ask(pointer, kIsManaged, managed) && managed == 0;
 }
 
 int device_of_memory(const void* pointer) noexcept {
-  const PointerGetAttribute ask = loaded_driver();
-  if (ask == nullptr) return -1;
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  unsigned type = 0;
   int device = -1;
-  if (ask(&type, kMemoryType, address) != kSuccess || type != kDevice) return -1;
-  return ask(&device, kOrdinal, address) == kSuccess ? device : -1;
+  return ask(pointer, kOrdinal, device) ? device : -1;
 }
 
 std::optional<DeviceAllocation> allocation_of(const void* pointer) noexcept {
-  const PointerGetAttribute ask = loaded_driver();
-  if (ask == nullptr) return std::nullopt;
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  unsigned type = 0;
-  if (ask(&type, kMemoryType, address) != kSuccess || type != kDevice) return std::nullopt;
   DeviceAllocation made;
-  if (ask(&made.begin, kRangeStart, address) != kSuccess || ask(&made.number, kBufferId, address) != kSuccess)
-    return std::nullopt;
+  if (!ask(pointer, kRangeStart, made.begin) || !ask(pointer, kBufferId, made.number)) return std::nullopt;
   int can_share = 0;  // the driver writes a word
-  made.is_shareable = ask(&can_share, kIsShareable, address) == kSuccess && can_share != 0;
+  made.is_shareable = ask(pointer, kIsShareable, can_share) && can_share != 0;
   return made;
 }
 

@@ -2,7 +2,7 @@
 //
 // A CPU plan that is given device memory would end in a segmentation fault. The driver knows better, but
 // neither must a process that uses no GPU load it, nor one that does be given a context by the question: so
-// this looks for a libcuda that someone else has loaded, and asks it by cuPointerGetAttribute, which answers
+// this looks for a libcuda that someone else has loaded, and asks it by cuPointerGetAttributes, which answers
 // without a context. Works in builds without CUDA, too, since the memory may be another library's.
 #pragma once
 
