@@ -114,7 +114,11 @@ class Bench {
       map("2 x + 0.5 other, " + text, affine, {.scale = {.values = {2.0}}, .addend = Addend{.beta = 0.5}});
     }
     suite(axes_suites({sizeof(float)}).front());
-    for (const BlockFormat format : {BlockFormat::mxfp8_e4m3, BlockFormat::nvfp4}) blocks(format);
+    for (const BlockFormat format : {BlockFormat::mxfp8_e4m3, BlockFormat::nvfp4}) {
+      for (const bool transposed : {false, true}) {
+        for (const std::size_t axis : {1, 0}) blocks(format, transposed, axis);
+      }
+    }
   }
 
  private:
@@ -166,14 +170,15 @@ class Bench {
     time(text, fmt::format("{} to {}", name(of.from), name(of.to)), plan_of.moved_bytes(), queue);
   }
 
-  // A square matrix transposed and quantised, blocks along its rows, and back.
-  void blocks(BlockFormat format) {
-    const std::string text = "16384 x 16384 transposed, in blocks";
+  // A square matrix quantised, blocks along an axis of the data, and back.
+  void blocks(BlockFormat format, bool transposed, std::size_t axis) {
+    const std::string text = fmt::format("16384 x 16384{}, in blocks along {}",
+                                         transposed ? " transposed" : "", axis == 1 ? "rows" : "columns");
     const std::string types = fmt::format("bf16 to {}", name(format));
     if (!options_.wants(text + " " + types)) return;
     constexpr std::uint64_t kSide = 16384;
-    const BlockScaling of{
-        .format = format, .wide = Number::bf16, .extents = {kSide, kSide}, .strides = {1, kSide}, .axis = 1};
+    BlockScaling of{.format = format, .wide = Number::bf16, .extents = {kSide, kSide}, .axis = axis};
+    if (transposed) of.strides = {1, kSide};
     const ExecutableBlocks plan_of = plan_blocks(of, {.engine = Engine::cuda});
     const ExecutableBlocks on_cpu = plan_blocks(of);
     std::vector<std::byte> wide = numbers(Number::bf16, plan_of.wide_count());

@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include "faro/device/division.hpp"
+#include "kernels/number_lanes.hpp"
 #include "kernels/small_floats.hpp"
 #include "kernels/values.hpp"
 
@@ -87,31 +88,98 @@ struct TwiceScaled {
 template <typename Scaled>
 inline constexpr bool kIsPacked = Scaled::Element::kBits == 4;
 
-/// Rounded to nearest even, beyond the largest saturated: the steps are 1/2 below 2, 1 below 4, then 2, those
-/// of a sum with 2^22, 2^23 and 2^24, whose last bits are then the number's.
-constexpr std::uint8_t rounded_to_e2m1(float x) {
-  using namespace detail;
-  constexpr auto kLargest = std::bit_cast<std::uint32_t>(6.0F);
-  constexpr std::uint32_t kStepsOfPower = 1U << Float4E2M1::kMantissaBits;
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
-  const std::uint32_t magnitude = magnitude_bits(x) < kLargest ? magnitude_bits(x) : kLargest;
-  const std::uint32_t power = magnitude >> kFloatMantissa;  // and the bias
-  const std::uint32_t of_steps = power < kFloatBias ? std::uint32_t{kFloatBias} : power;
-  const std::uint32_t last_bits = (of_steps + (kFloatMantissa - Float4E2M1::kMantissaBits)) << kFloatMantissa;
-  const float sum = std::bit_cast<float>(magnitude) + std::bit_cast<float>(last_bits);
-  const std::uint32_t steps =
-      std::bit_cast<std::uint32_t>(sum) - last_bits + (of_steps - kFloatBias) * kStepsOfPower;
-  return static_cast<std::uint8_t>(steps | (bits >> (32 - Float4E2M1::kBits) & Float4E2M1::kSign));
+/// The larger of two magnitudes, as bits of a word, or of each of its halves.
+template <int kOfWord>
+constexpr std::uint32_t larger_magnitudes(std::uint32_t a, std::uint32_t b) {
+  static_assert(kOfWord == 1 || kOfWord == 2);
+  constexpr std::uint32_t kMagnitudes = kOfWord == 1 ? 0x7fffffff : 0x7fff7fff;
+  a &= kMagnitudes;
+  b &= kMagnitudes;
+  if constexpr (kOfWord == 1) return a > b ? a : b;
+#if defined(__CUDA_ARCH__)
+  return __vmaxu2(a, b);
+#else
+  constexpr std::uint32_t kHalf = 0xffff;
+  const std::uint32_t lower = (a & kHalf) > (b & kHalf) ? a & kHalf : b & kHalf;
+  return lower | ((a & ~kHalf) > (b & ~kHalf) ? a & ~kHalf : b & ~kHalf);
+#endif
 }
 
-/// A number times its block's factor.
+/// What `steps_of_e2m1` has above its last four bits.
+#if defined(__CUDA_ARCH__)
+inline constexpr std::uint32_t kBesideE2m1 = 0x4b400000;  // of 1.5 * 2^23
+#else
+inline constexpr std::uint32_t kBesideE2m1 = 0;
+#endif
+
+/// Rounded to nearest even, beyond the largest saturated, NaN too: in the last four bits.
+///
+/// Steps are 1/2 below 2, 1 below 4, then 2. A GPU, whose integer units are half as wide, counts those of
+/// each range by sums of floats: all that came before are even, so ties go where they should. Elsewhere they
+/// are the last bits of a sum with 2^22, 2^23 or 2^24, which has the codes that the range begins with beside
+/// it.
+constexpr std::uint32_t steps_of_e2m1(float x) {
+  using namespace detail;
+#if defined(__CUDA_ARCH__)
+  constexpr float kNoSteps = 12582912;  // 1.5 * 2^23: its last bit is a step
+  constexpr float kHalfSign = 4;        // once, or twice, or never
+  const float half = fminf(fabsf(x) * 0.5F, 3.0F);
+  float steps = __fmaf_rn(__saturatef(half), 4, kNoSteps + kHalfSign);
+  steps = __fmaf_rn(__saturatef(half - 1), 2, steps);
+  steps += __saturatef(half - 2);
+  return __float_as_uint(steps - copysignf(kHalfSign, x));
+#else
+  constexpr int kShift = kFloatMantissa - Float4E2M1::kMantissaBits;
+  constexpr float kMost = 6;
+  constexpr std::uint32_t kOne = std::uint32_t{kFloatBias} << kFloatMantissa;
+  constexpr std::uint32_t kSteps = std::uint32_t{kShift} << kFloatMantissa;
+  const float all = std::bit_cast<float>(magnitude_bits(x));
+  const float magnitude = all < kMost ? all : kMost;
+  const std::uint32_t power = std::bit_cast<std::uint32_t>(magnitude) & kFloatInfinity;
+  const std::uint32_t large = (power > kOne ? power : kOne) + kSteps;
+  const auto begin = std::bit_cast<float>(large + (large >> kShift) - ((kOne + kSteps) >> kShift));
+  const std::uint32_t sum = std::bit_cast<std::uint32_t>(magnitude + begin);
+  const std::uint32_t sign = std::bit_cast<std::uint32_t>(x) >> (32 - Float4E2M1::kBits) & Float4E2M1::kSign;
+  return (sum & Float4E2M1::kAllOnes) | sign;
+#endif
+}
+
+/// Numbers times their blocks' factors, kCount to as many bytes, or half of them; `number(i)` and
+/// `factor(i)`.
+template <typename Scaled, int kCount, typename NumberOf, typename FactorOf>
+constexpr auto quantized(const NumberOf& number, const FactorOf& factor) {
+  using Element = typename Scaled::Element;
+  if constexpr (kIsPacked<Scaled>) {
+    constexpr int kOfWord = kCount < 8 ? kCount : 8;
+    using Word = std::conditional_t<kOfWord == 8, std::uint32_t,
+                                    std::conditional_t<kOfWord == 4, std::uint16_t, std::uint8_t>>;
+    Lanes<Word, kCount / kOfWord> words;
+    FARO_UNROLL
+    for (int w = 0; w < kCount / kOfWord; ++w) {
+      std::uint32_t word = 0;
+      FARO_UNROLL
+      for (int i = 0; i < kOfWord; ++i) {
+        const float x = number(w * kOfWord + i) * factor(w * kOfWord + i);
+        word += (steps_of_e2m1(x) - kBesideE2m1) << Element::kBits * i;
+      }
+      words.put(w, static_cast<Word>(word));
+    }
+    return words;
+  } else {
+    Lanes<std::uint8_t, kCount> bytes;
+    FARO_UNROLL
+    for (int i = 0; i < kCount; ++i)
+      bytes.put(i, rounded_to<Element>(number(i) * factor(i), Overflow::saturate).bits);
+    return bytes;
+  }
+}
+/// One, in a byte of its own.
 template <typename Scaled>
 constexpr std::uint8_t quantized(float x, float factor) {
-  using Element = typename Scaled::Element;
-  if constexpr (std::is_same_v<Element, Float4E2M1>) {
-    return rounded_to_e2m1(x * factor);
+  if constexpr (kIsPacked<Scaled>) {
+    return static_cast<std::uint8_t>(steps_of_e2m1(x * factor) - kBesideE2m1);
   } else {
-    return rounded_to<Element>(x * factor, Overflow::saturate).bits;
+    return rounded_to<typename Scaled::Element>(x * factor, Overflow::saturate).bits;
   }
 }
 template <typename Wide, typename Scaled>

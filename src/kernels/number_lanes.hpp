@@ -33,6 +33,11 @@ class Lanes {
       return std::bit_cast<T>(static_cast<Bits>(unit(i * kBytes) >> 8 * (i * kBytes % kUnit)));
     }
   }
+  /// As they are packed.
+  constexpr std::uint32_t word(int i) const {
+    static_assert(kUnit == 4);
+    return unit(4 * i);
+  }
   /// Once for each.
   constexpr void put(int i, T x) {
     if constexpr (kBytes >= 4) {

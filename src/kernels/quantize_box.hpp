@@ -134,7 +134,7 @@ struct QuantizeBoxes : ScaledBoxes<ScaledProgram<Wide, std::uint8_t>, Shape> {
   static constexpr int kOut = Shape::kOut;
   static constexpr int kTogether = kIsPacked<Scaled> ? 2 : 1;
   static_assert(kOut % kTogether == 0);
-  using Results = Lanes<std::uint8_t, kOut / kTogether>;
+  using Results = decltype(quantized<Scaled, kOut>([](int) { return 0.0F; }, [](int) { return 0.0F; }));
 
   constexpr void scale_blocks(const ValueCorner& corner, std::uint32_t thread, const Wide* held,
                               float* block_factors) const {
@@ -171,20 +171,12 @@ struct QuantizeBoxes : ScaledBoxes<ScaledProgram<Wide, std::uint8_t>, Shape> {
   template <typename Factors>
   static constexpr Results results_of(const Wide* numbers, const Factors& factors) {
     constexpr int kWord = Base::kWord;
-    Results results;
-    std::uint32_t byte = 0;
+    Lanes<Wide, kWord> words[kOut / kWord];
     FARO_UNROLL
-    for (int w = 0; w < kOut; w += kWord) {
-      const auto word = *reinterpret_cast<const Lanes<Wide, kWord>*>(numbers + w);
-      FARO_UNROLL
-      for (int j = 0; j < kWord; ++j) {
-        const int i = w + j;
-        const std::uint32_t bits = quantized<Scaled>(computed<float>(word.get(j)), factors(i));
-        byte = i % kTogether == 0 ? bits : byte | bits << 4;
-        if (i % kTogether == kTogether - 1) results.put(i / kTogether, static_cast<std::uint8_t>(byte));
-      }
-    }
-    return results;
+    for (int w = 0; w < kOut / kWord; ++w)
+      words[w] = *reinterpret_cast<const Lanes<Wide, kWord>*>(numbers + w * kWord);
+    return quantized<Scaled, kOut>([&](int i) { return computed<float>(words[i / kWord].get(i % kWord)); },
+                                   factors);
   }
   constexpr void put(std::int64_t at, const Results& results) const {
     *reinterpret_cast<Results*>(static_cast<std::uint8_t*>(this->out) + at / kTogether) = results;

@@ -1,5 +1,6 @@
-// Boxes of scaled blocks, planned as for a GPU and run by a block that is emulated, against one loop over all
-// blocks (block_support.hpp): drawn formats, shapes, strides and layouts of scales, between guard zones.
+// Boxes and tiles of scaled blocks, planned as for a GPU and run by a block that is emulated, against one
+// loop over all blocks (block_support.hpp): drawn formats, shapes, strides and layouts of scales, between
+// guard zones.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,14 +12,16 @@
 #include "block_support.hpp"
 #include "cpu_strided_support.hpp"
 #include "kernels/block_formats.hpp"
-#include "kernels/quantize_box.hpp"
+#include "kernels/quantize_tile.hpp"
 #include "plan/block_plan.hpp"
+#include "plan/gpu/block_tiles.hpp"
 #include "plan/gpu/value_boxes.hpp"
 
 namespace faro::quantize_box_test {
 
 using cpu_strided_test::Guarded;
 using detail::BlockPlan;
+using detail::BlockTiles;
 using detail::ValueBoxes;
 using testing::SplitMix64;
 
@@ -28,34 +31,41 @@ struct Arrays {
   std::byte* scales = nullptr;
 };
 
-// `from` and `to` are the wide array and the data, or the other way round.
+// A kernel as it is launched, but for its boxes or tiles: `from` and `to` are the wide array and the data, or
+// the other way round.
+template <typename Kernel>
+struct Launched : Kernel {
+  std::uint64_t count;
+  std::uint64_t blocks() const { return count; }
+
+  Launched(const BlockPlan& plan, std::uint64_t of, const kernels::ValueBoxParams& grid,
+           const std::byte* from, std::byte* to, std::byte* scales_at)
+      : count(of) {
+    this->p = grid;
+    this->in = from;
+    this->out = to;
+    this->scale_bytes = reinterpret_cast<std::uint8_t*>(scales_at);
+    this->params = {.ceil = plan.scaling.rounding == ScaleRounding::ceil,
+                    .global_scale = static_cast<float>(plan.scaling.global_scale)};
+    this->tiled = plan.scaling.layout == ScaleLayout::tiled ? 1 : 0;
+    this->tiles = plan.tiles;
+  }
+};
+
 template <typename Kernel>
 void run_kernel(const BlockPlan& plan, const ValueBoxes& boxes, const std::byte* from, std::byte* to,
                 std::byte* scales, testing::Order order) {
-  struct Launched : Kernel {
-    std::uint64_t count = 1;
-    std::uint64_t blocks() const { return count; }
-  };
-  Launched kernel;
-  kernel.count = boxes.boxes;
-  kernel.p = boxes.params;
+  Launched<Kernel> kernel(plan, boxes.boxes, boxes.params, from, to, scales);
   kernel.in_rows = boxes.in_rows.data();
   kernel.out_rows = boxes.out_rows.data();
   kernel.row_factors = boxes.row_factors.data();
   kernel.scales_of_run = boxes.scales_of_run.data();
-  kernel.in = from;
-  kernel.out = to;
   static_cast<Kernel&>(kernel).blocks = boxes.blocks.data();
   kernel.row_blocks = boxes.row_blocks.data();
   kernel.run_blocks = boxes.run_blocks.data();
-  kernel.scale_bytes = reinterpret_cast<std::uint8_t*>(scales);
   kernel.block_count = static_cast<std::uint32_t>(boxes.blocks.size());
   kernel.block_step = boxes.block_step;
   kernel.of_vector = boxes.blocks_of_vector;
-  kernel.params = {.ceil = plan.scaling.rounding == ScaleRounding::ceil,
-                   .global_scale = static_cast<float>(plan.scaling.global_scale)};
-  kernel.tiled = plan.scaling.layout == ScaleLayout::tiled ? 1 : 0;
-  kernel.tiles = plan.tiles;
   // Places are read by vectors.
   std::vector<std::uint16_t> places(boxes.places.size() + 16);
   void* aligned = places.data();
@@ -112,17 +122,82 @@ ValueBoxes drawn_boxes(const BlockPlan& plan, bool back, SplitMix64& random) {
   return boxes;
 }
 
-void run_way(const BlockPlan& plan, bool back, const Arrays& arrays, SplitMix64& random) {
+// Tiles, of as many blocks a thread as there are kernels of.
+template <typename Wide, typename Scaled, bool kWideAlong, bool kDataAlong>
+void run_tiles_along(const BlockPlan& plan, const BlockTiles& tiles, bool back, const Arrays& arrays,
+                     testing::Order order) {
+  constexpr bool kAlong = kWideAlong && kDataAlong;
+  constexpr int kMost = (kAlong ? 128 : 256) / Scaled::kBlock / static_cast<int>(sizeof(Wide));
+  constexpr int kPart = kWideAlong ? 16 / static_cast<int>(sizeof(Wide)) : Scaled::kBlock;
+  constexpr int kMostBack = kAlong ? 4 : kWideAlong ? 16 : kMost;
+  bool ran = false;
+  const auto run = [&]<int kBlocks>() {
+    if (tiles.vector != kBlocks || ran) return;
+    ran = true;
+    if constexpr (kBlocks <= kMostBack) {
+      if (back) {
+        ASSERT_EQ(tiles.part, kPart);
+        return testing::emulate(
+            Launched<kernels::DequantizeTiles<Wide, Scaled, kPart, kBlocks, kWideAlong, kDataAlong>>(
+                plan, tiles.blocks, tiles.params, arrays.data, arrays.wide, arrays.scales),
+            {.order = order});
+      }
+    }
+    if constexpr (kBlocks <= kMost) {
+      ASSERT_FALSE(back);
+      ASSERT_EQ(tiles.part, Scaled::kBlock);
+      testing::emulate(Launched<kernels::QuantizeTiles<Wide, Scaled, kBlocks, kWideAlong, kDataAlong>>(
+                           plan, tiles.blocks, tiles.params, arrays.wide, arrays.data, arrays.scales),
+                       {.order = order});
+    }
+  };
+  constexpr int kLeast = !kDataAlong && kernels::kIsPacked<Scaled>             ? 2
+                         : !kWideAlong && sizeof(Wide) < sizeof(std::uint32_t) ? 2
+                                                                               : 1;
+  if constexpr (kLeast == 1) run.template operator()<1>();
+  run.template operator()<2>();
+  run.template operator()<4>();
+  run.template operator()<8>();
+  if constexpr (kWideAlong && !kDataAlong) run.template operator()<16>();
+  ASSERT_TRUE(ran);
+}
+
+template <typename Wide, typename Scaled>
+void run_tiles(const BlockPlan& plan, const BlockTiles& tiles, bool back, const Arrays& arrays,
+               testing::Order order) {
+  if (tiles.wide_along) {
+    if (tiles.data_along) return run_tiles_along<Wide, Scaled, true, true>(plan, tiles, back, arrays, order);
+    return run_tiles_along<Wide, Scaled, true, false>(plan, tiles, back, arrays, order);
+  }
+  if (tiles.data_along) return run_tiles_along<Wide, Scaled, false, true>(plan, tiles, back, arrays, order);
+  run_tiles_along<Wide, Scaled, false, false>(plan, tiles, back, arrays, order);
+}
+
+// What a call would take, or boxes.
+void run_way(const BlockPlan& plan, bool back, const Arrays& arrays, SplitMix64& random, int& tiled) {
+  const auto order_of_threads = static_cast<testing::Order>(random() % 3);
+  const std::uint64_t data = 16 * 8 / bits_of(plan.scaling.format);
+  const auto tiles = detail::make_block_tiles(plan, back, {.in = back ? data : 16, .out = back ? 16 : data});
+  if (tiles && random() % 4 != 0) {
+    ++tiled;
+    SCOPED_TRACE(tiles->explain());
+    return kernels::with_format(plan.scaling.format, [&]<typename Scaled>() {
+      if (plan.scaling.wide == Number::f32)
+        return run_tiles<float, Scaled>(plan, *tiles, back, arrays, order_of_threads);
+      run_tiles<kernels::BrainHalf, Scaled>(plan, *tiles, back, arrays, order_of_threads);
+    });
+  }
   const ValueBoxes boxes = drawn_boxes(plan, back, random);
   SCOPED_TRACE(boxes.explain());
-  const auto order = static_cast<testing::Order>(random() % 3);
   kernels::with_format(plan.scaling.format, [&]<typename Scaled>() {
-    if (plan.scaling.wide == Number::f32) return run_boxes<float, Scaled>(plan, boxes, back, arrays, order);
-    run_boxes<kernels::BrainHalf, Scaled>(plan, boxes, back, arrays, order);
+    if (plan.scaling.wide == Number::f32)
+      return run_boxes<float, Scaled>(plan, boxes, back, arrays, order_of_threads);
+    run_boxes<kernels::BrainHalf, Scaled>(plan, boxes, back, arrays, order_of_threads);
   });
 }
 
-void expect_boxes(const BlockScaling& of, std::uint64_t seed) {
+// Counts in `tiled` which of both ways went by tiles.
+void expect_blocks(const BlockScaling& of, std::uint64_t seed, int& tiled) {
   SCOPED_TRACE(test::text_of(of));
   const BlockPlan plan = detail::make_block_plan(of, Target{});
   if (plan.values.count == 0) return;
@@ -135,13 +210,13 @@ void expect_boxes(const BlockScaling& of, std::uint64_t seed) {
   Guarded wanted_data = data;
   Guarded wanted_scales = scales;
   const Arrays arrays{.wide = wide.data(), .data = data.data(), .scales = scales.data()};
-  run_way(plan, false, arrays, random);
+  run_way(plan, false, arrays, random, tiled);
   test::quantize_by_loop(of, wide.data(), data.data(), wanted_data.data(), wanted_scales.data());
   ASSERT_EQ(scales.memory(), wanted_scales.memory());
   ASSERT_EQ(data.memory(), wanted_data.memory());
   if (std::find(of.strides.begin(), of.strides.end(), 0) != of.strides.end()) return;  // none to undo to
   Guarded wanted_wide = wide;
-  run_way(plan, true, arrays, random);
+  run_way(plan, true, arrays, random, tiled);
   test::dequantize_by_loop(of, data.data(), scales.data(), wanted_wide.data());
   test::forget_bits_of_nan(of.wide, wide.data(), wanted_wide.data(), plan.wide_count);
   ASSERT_EQ(wide.memory(), wanted_wide.memory());
@@ -149,29 +224,44 @@ void expect_boxes(const BlockScaling& of, std::uint64_t seed) {
 
 TEST(QuantizeBoxes, DrawnFormatsShapesAndLayouts) {
   const int rounds = testing::kInstrumented ? 40 : 300;
+  int tiled = 0;
   for (int i = 0; i < rounds && !::testing::Test::HasFailure(); ++i) {
     SplitMix64 random{static_cast<std::uint64_t>(i) * 7559 + 1};
     SCOPED_TRACE("seed " + std::to_string(i));
     BlockScaling of = test::draw_blocks(random);
     if (of.wide == Number::f16) of.wide = Number::bf16;
-    expect_boxes(of, random());
+    expect_blocks(of, random(), tiled);
   }
+  EXPECT_GT(tiled, rounds / 10);
 }
 
-TEST(QuantizeBoxes, TransposedAndInRows) {
-  for (int format = 0; format < 4; ++format) {
-    for (const auto& strides : {std::vector<std::int64_t>{1, 160}, std::vector<std::int64_t>{224, 1}}) {
-      for (std::size_t axis = 0; axis < 2; ++axis) {
-        for (const Number wide : {Number::f32, Number::bf16})
-          expect_boxes({.format = static_cast<BlockFormat>(format),
-                        .wide = wide,
-                        .extents = {160, 224},
-                        .strides = strides,
-                        .axis = axis},
-                       5);
+// Along rows and columns, as they lie and transposed, of matrices and of heads, padded too, by tiles of
+// whole and of half vectors.
+TEST(QuantizeTiles, TransposedAndInRows) {
+  int tiled = 0;
+  int all = 0;
+  const auto expect = [&](BlockScaling of) {
+    for (const Number wide : {Number::f32, Number::bf16}) {
+      for (int format = 0; format < 4; ++format) {
+        for (std::size_t axis = 0; axis < of.extents.size(); ++axis) {
+          of.format = static_cast<BlockFormat>(format);
+          of.wide = wide;
+          of.axis = axis;
+          if (of.extents[axis] % 32 != 0) continue;
+          expect_blocks(of, ++all, tiled);
+        }
       }
     }
+  };
+  for (const std::uint64_t columns : {224, 160, 36, 34}) {
+    const auto row = static_cast<std::int64_t>(columns);
+    expect({.extents = {160, columns}, .strides = {1, 160}});
+    expect({.extents = {160, columns}, .strides = {row, 1}});
+    expect({.extents = {160, columns}, .strides = {row + 16, 1}, .first = 32});
   }
+  expect({.extents = {3, 64, 2, 32}, .strides = {64 * 64, 32, 64 * 32, 1}});
+  expect({.extents = {2, 64, 96}, .strides = {64 * 96, 1, 64}, .layout = ScaleLayout::tiled});
+  EXPECT_GT(tiled, all);  // of both ways
 }
 
 // What numbers of 4 bits are rounded by: as any small float.
@@ -181,7 +271,7 @@ TEST(QuantizeBoxes, RoundsToFourBits) {
       const auto x = std::bit_cast<float>(upper << 16 | lower);
       const kernels::Float4E2M1 wanted =
           kernels::rounded_to<kernels::Float4E2M1>(x, kernels::Overflow::saturate);
-      ASSERT_EQ(kernels::rounded_to_e2m1(x), wanted.bits) << x;
+      ASSERT_EQ(kernels::steps_of_e2m1(x), wanted.bits) << x;
     }
   }
 }

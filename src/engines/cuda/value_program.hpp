@@ -54,7 +54,8 @@ std::string group_type_text(const ValueKernel& kernel);
 /// kernels::ValueArrays.
 const void* compiled_value_kernel(const ValueKernel& kernel);
 
-/// The same of boxes whose numbers have scales in blocks (kernels/quantize_box.hpp).
+/// The same of boxes whose numbers have scales in blocks (kernels/quantize_box.hpp), of which the library has
+/// none.
 struct BlockKernel {
   Number wide = Number::f32;
   BlockFormat format = BlockFormat::mxfp8_e4m3;
@@ -69,11 +70,26 @@ struct BlockKernel {
 
 std::string type_text(const BlockKernel& kernel);
 
+/// Of tiles in registers (kernels/quantize_tile.hpp).
+struct BlockTileKernel {
+  Number wide = Number::f32;
+  BlockFormat format = BlockFormat::mxfp8_e4m3;
+  bool back = false;
+  int part = 1;
+  int vector = 1;
+  bool wide_along = false;
+  bool data_along = false;
+
+  friend bool operator==(const BlockTileKernel&, const BlockTileKernel&) = default;
+};
+
+std::string type_text(const BlockTileKernel& kernel);
+
+/// As compiled_value_kernel(); its one parameter is kernels::ScaledArrays.
+const void* compiled_block_kernel(const BlockTileKernel& kernel);
+
 /// Of tiles of an affine map (kernels/value_tile.hpp): the type of a kernel whose one parameter is
 /// kernels::ValueTileArrays. There are none with the library.
 std::string tile_type_text(const Arithmetic& arithmetic, const faro::detail::ValueTiles& tiles);
-
-/// Its one parameter is kernels::ScaledArrays.
-const void* compiled_block_kernel(const BlockKernel& kernel);
 
 }  // namespace faro::cuda

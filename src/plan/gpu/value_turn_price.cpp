@@ -40,7 +40,7 @@ void TurnPrice::Units::add(std::int64_t unit) {
 
 TurnPrice::TurnPrice(const ValueBoxSides& sides, const TurnTile& tile) : sides_(sides), tile_(tile) {}
 
-double TurnPrice::of(const std::vector<TurnDigit>& digits, bool by_output, double most) {
+double TurnPrice::of(const std::vector<TileDigit>& digits, bool by_output, double most) {
   const std::uint64_t granule = by_output ? kGranule : kLine;
   const auto in_bytes = static_cast<double>(sides_.in_bytes);
   const auto out_bytes = static_cast<double>(sides_.out_bytes + sides_.addend_bytes);
@@ -52,7 +52,7 @@ double TurnPrice::of(const std::vector<TurnDigit>& digits, bool by_output, doubl
   const std::int64_t row = step(sides_.axes[tile_.out_axis].strides.in, sides_.in_bytes);
   const std::int64_t column = step(sides_.axes[tile_.in_axis].strides.out, sides_.out_bytes);
   std::uint64_t tiles = 1;
-  for (const TurnDigit& digit : digits) tiles *= digit.extent;
+  for (const TileDigit& digit : digits) tiles *= digit.extent;
   constexpr std::uint64_t kThreads = kernels::kValueThreads;
   // The first block alone may lie better than others.
   const std::uint64_t blocks[] = {0, ceil_div(tiles, kThreads) / 3};
@@ -74,12 +74,12 @@ double TurnPrice::of(const std::vector<TurnDigit>& digits, bool by_output, doubl
   return price;
 }
 
-void TurnPrice::begin_at(const std::vector<TurnDigit>& digits, std::uint64_t first, std::uint64_t count,
+void TurnPrice::begin_at(const std::vector<TileDigit>& digits, std::uint64_t first, std::uint64_t count,
                          std::int64_t ValueStrides::*side, std::uint64_t bytes) {
   steps_.clear();
   at_.clear();
   std::int64_t begin = 0;
-  for (const TurnDigit& digit : digits) {
+  for (const TileDigit& digit : digits) {
     steps_.push_back(sides_.axes[digit.axis].strides.*side * static_cast<std::int64_t>(digit.step * bytes));
     at_.push_back(first % digit.extent);
     begin += steps_.back() * static_cast<std::int64_t>(at_.back());

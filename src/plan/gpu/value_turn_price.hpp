@@ -5,17 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "plan/gpu/tile_digits.hpp"
 #include "plan/gpu/value_box_shape.hpp"
 
 namespace faro::detail {
-
-/// A digit of a thread's number, the least first: indices of an axis, `step` apart.
-struct TurnDigit {
-  std::size_t axis;
-  std::uint64_t extent;
-  std::uint64_t step;
-  bool operator==(const TurnDigit&) const = default;
-};
 
 /// Vectors of a thread: numbers, along the axis that is its side's fastest.
 struct TurnTile {
@@ -32,7 +25,7 @@ class TurnPrice {
   TurnPrice(const ValueBoxSides& sides, const TurnTile& tile);
   /// Or anything from `most` on, where it is not less. `by_output`: the next block writes what is left of a
   /// line, so that half of one is as good as whole.
-  double of(const std::vector<TurnDigit>& digits, bool by_output, double most);
+  double of(const std::vector<TileDigit>& digits, bool by_output, double most);
 
  private:
   // Different units of memory, found by a table of those that came before.
@@ -51,7 +44,7 @@ class TurnPrice {
   };
 
   // Where the tiles of a block begin, in bytes of a side.
-  void begin_at(const std::vector<TurnDigit>& digits, std::uint64_t first, std::uint64_t count,
+  void begin_at(const std::vector<TileDigit>& digits, std::uint64_t first, std::uint64_t count,
                 std::int64_t ValueStrides::*side, std::uint64_t bytes);
   // Bytes that are touched by those that are needed, of `count` vectors a tile, `step` bytes apart.
   double touched(std::uint64_t unit, std::uint64_t vector_bytes, std::int64_t step, std::uint64_t count);

@@ -142,6 +142,27 @@ TEST_F(ValueSources, ScaledBlocksCompile) {
   }
 }
 
+// Tiles of blocks: each format, wide type, way, and what lies together on either side, with the widest
+// vectors.
+TEST_F(ValueSources, TilesOfBlocksCompile) {
+  constexpr Number kWides[] = {Number::f32, Number::f16, Number::bf16};
+  for (int i = 0; i < 12; ++i) {
+    const auto format = static_cast<BlockFormat>(i % 4);
+    const auto block = static_cast<int>(block_of(format));
+    const bool back = i / 4 % 2 == 0;
+    const Number wide = kWides[i % 3];
+    const int most = 256 / block / static_cast<int>(bytes_of(wide));
+    const bool wide_along = i % 2 == 0;
+    expect_compiles(cuda::BlockTileKernel{.wide = wide,
+                                          .format = format,
+                                          .back = back,
+                                          .part = back && wide_along ? 4 : block,
+                                          .vector = back && wide_along ? 16 : most,
+                                          .wide_along = wide_along,
+                                          .data_along = i / 2 % 2 == 0});
+  }
+}
+
 class KeptKernels : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -38,6 +38,13 @@ std::string program_text_of(const ValueKernel& kernel) {
                                 .addend = kernel.addend});
 }
 
+std::string scaled_text(BlockFormat format) {
+  if (format == BlockFormat::nvfp4) return "faro::kernels::TwiceScaled";
+  constexpr const char* kElements[] = {"Float8E4M3", "Float8E5M2", "Float4E2M1"};
+  return std::string("faro::kernels::PowerScaled<faro::kernels::") +
+         kElements[static_cast<std::size_t>(format)] + ">";
+}
+
 // What the kernels' headers use of the standard library, which NVRTC has not.
 constexpr const char* kBit = R"(#pragma once
 namespace std {
@@ -163,22 +170,24 @@ std::string group_type_text(const ValueKernel& kernel) {
 }
 
 std::string type_text(const BlockKernel& kernel) {
-  const bool power = kernel.format != BlockFormat::nvfp4;
-  constexpr const char* kElements[] = {"Float8E4M3", "Float8E5M2", "Float4E2M1"};
-  const std::string scaled = power ? std::string("faro::kernels::PowerScaled<faro::kernels::") +
-                                         kElements[static_cast<std::size_t>(kernel.format)] + ">"
-                                   : std::string("faro::kernels::TwiceScaled");
   return std::string("faro::kernels::") + (kernel.back ? "DequantizeBoxes<" : "QuantizeBoxes<") +
-         kernels::type_text(kernel.wide) + ", " + scaled + ", faro::kernels::ValueShape<" +
-         std::to_string(kernel.in) + ", " + std::to_string(kernel.out) + ", " + text_of(kernel.loads) + ", " +
-         text_of(kernel.stores) + ", false, " +
+         kernels::type_text(kernel.wide) + ", " + scaled_text(kernel.format) +
+         ", faro::kernels::ValueShape<" + std::to_string(kernel.in) + ", " + std::to_string(kernel.out) +
+         ", " + text_of(kernel.loads) + ", " + text_of(kernel.stores) + ", false, " +
          (kernel.back && bits_of(kernel.format) == 4 ? "true>>" : "false>>");
+}
+
+std::string type_text(const BlockTileKernel& kernel) {
+  return std::string("faro::kernels::") + (kernel.back ? "DequantizeTiles<" : "QuantizeTiles<") +
+         kernels::type_text(kernel.wide) + ", " + scaled_text(kernel.format) + ", " +
+         (kernel.back ? std::to_string(kernel.part) + ", " : "") + std::to_string(kernel.vector) +
+         (kernel.wide_along ? ", true" : ", false") + (kernel.data_along ? ", true>" : ", false>");
 }
 
 RuntimeSource kernel_source(const std::string& type) {
   RuntimeSource source;
   source.text = R"(#include "kernels/group_values.hpp"
-#include "kernels/quantize_box.hpp"
+#include "kernels/quantize_tile.hpp"
 #include "kernels/value_registers.hpp"
 #include "kernels/value_tile.hpp"
 #include "kernels/value_turned.hpp"

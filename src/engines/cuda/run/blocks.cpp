@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "engines/cuda/host/array_addresses.hpp"
 #include "engines/cuda/host/availability.hpp"
@@ -13,6 +15,7 @@
 #include "engines/cuda_blocks.hpp"
 #include "faro/error.hpp"
 #include "kernels/quantize_box.hpp"
+#include "plan/gpu/block_tiles.hpp"
 
 namespace faro::cuda {
 namespace {
@@ -22,39 +25,73 @@ using faro::detail::ValueAlignment;
 using faro::detail::ValueBoxes;
 using faro::detail::ValuePlan;
 
-BoxKernel block_box_kernel(const BlockKernel& which, std::uint64_t shared_bytes, int device) {
-  return {compiled_block_kernel(which), [&] { return kernel_source(type_text(which)); }, kValueKernelName,
-          shared_bytes, device};
+// What every launch of one way has, whichever kernel runs it.
+kernels::ScaledArrays arguments_of(const BlockPlan& plan) {
+  kernels::ScaledArrays arguments;
+  arguments.params = {.ceil = plan.scaling.rounding == ScaleRounding::ceil,
+                      .global_scale = static_cast<float>(plan.scaling.global_scale)};
+  arguments.tiled = plan.scaling.layout == ScaleLayout::tiled ? 1 : 0;
+  arguments.tiles = plan.tiles;
+  return arguments;
 }
 
-// Boxes of one way, for arrays of some alignment.
+// Tables that boxes read.
+struct LoadedTables {
+  BoxTables of_boxes;
+  DeviceBuffer<kernels::ScaledBlock> blocks;
+  DeviceBuffer<std::uint16_t> row_blocks;
+  DeviceBuffer<std::uint16_t> run_blocks;
+
+  LoadedTables(const ValueBoxes& boxes, int device)
+      : of_boxes(boxes, device),
+        blocks(DeviceBuffer<kernels::ScaledBlock>::of(boxes.blocks, device)),
+        row_blocks(DeviceBuffer<std::uint16_t>::of(boxes.row_blocks, device)),
+        run_blocks(DeviceBuffer<std::uint16_t>::of(boxes.run_blocks, device)) {}
+
+  void give(const ValueBoxes& boxes, kernels::ScaledArrays& arguments) const {
+    of_boxes.give(arguments);
+    arguments.blocks = blocks.data();
+    arguments.row_blocks = row_blocks.data();
+    arguments.run_blocks = run_blocks.data();
+    arguments.block_count = static_cast<std::uint32_t>(boxes.blocks.size());
+    arguments.block_step = boxes.block_step;
+    arguments.of_vector = boxes.blocks_of_vector;
+  }
+};
+
+// One way, for arrays of some alignment: tiles in registers where they fit, else boxes.
 class LoadedBlocks {
  public:
   LoadedBlocks(const BlockPlan& plan, bool back, const ValueAlignment& alignment, int device)
-      : boxes_(faro::detail::make_value_boxes(back ? plan.undone() : plan.values, alignment)),
-        kernel_(block_box_kernel({.wide = plan.scaling.wide,
+      : arguments_(arguments_of(plan)) {
+    if (const auto tiles = faro::detail::make_block_tiles(plan, back, alignment)) {
+      const BlockTileKernel which{.wide = plan.scaling.wide,
                                   .format = plan.scaling.format,
                                   .back = back,
-                                  .in = boxes_.in_vector,
-                                  .out = boxes_.out_vector,
-                                  .loads = boxes_.loads,
-                                  .stores = boxes_.stores},
-                                 boxes_.params.shared_bytes, device)),
-        tables_(boxes_, device),
-        blocks_(DeviceBuffer<kernels::ScaledBlock>::of(boxes_.blocks, device)),
-        row_blocks_(DeviceBuffer<std::uint16_t>::of(boxes_.row_blocks, device)),
-        run_blocks_(DeviceBuffer<std::uint16_t>::of(boxes_.run_blocks, device)) {
-    tables_.give(arguments_);
-    arguments_.blocks = blocks_.data();
-    arguments_.row_blocks = row_blocks_.data();
-    arguments_.run_blocks = run_blocks_.data();
-    arguments_.block_count = static_cast<std::uint32_t>(boxes_.blocks.size());
-    arguments_.block_step = boxes_.block_step;
-    arguments_.of_vector = boxes_.blocks_of_vector;
-    arguments_.params = {.ceil = plan.scaling.rounding == ScaleRounding::ceil,
-                         .global_scale = static_cast<float>(plan.scaling.global_scale)};
-    arguments_.tiled = plan.scaling.layout == ScaleLayout::tiled ? 1 : 0;
-    arguments_.tiles = plan.tiles;
+                                  .part = tiles->part,
+                                  .vector = tiles->vector,
+                                  .wide_along = tiles->wide_along,
+                                  .data_along = tiles->data_along};
+      arguments_.p = tiles->params;
+      launches_ = tiles->blocks;
+      explain_ = tiles->explain();
+      load(compiled_block_kernel(which), type_text(which), 0, device);
+      return;
+    }
+    const ValueBoxes boxes = faro::detail::make_value_boxes(back ? plan.undone() : plan.values, alignment);
+    tables_ = std::make_unique<LoadedTables>(boxes, device);
+    tables_->give(boxes, arguments_);
+    launches_ = boxes.boxes;
+    explain_ = boxes.explain();
+    load(nullptr,
+         type_text(BlockKernel{.wide = plan.scaling.wide,
+                               .format = plan.scaling.format,
+                               .back = back,
+                               .in = boxes.in_vector,
+                               .out = boxes.out_vector,
+                               .loads = boxes.loads,
+                               .stores = boxes.stores}),
+         boxes.params.shared_bytes, device);
   }
 
   void launch(const void* in, const void* scales, void* out, Stream stream) const {
@@ -62,19 +99,22 @@ class LoadedBlocks {
     arguments.in = in;
     arguments.out = out;
     arguments.scale_bytes = static_cast<std::uint8_t*>(const_cast<void*>(scales));
-    kernel_.launch(boxes_.boxes, arguments, stream);
+    kernel_->launch(launches_, arguments, stream);
   }
 
-  std::string explain() const { return boxes_.explain() + (kernel_.at_run_time() ? kCompiledByNvrtc : ""); }
+  std::string explain() const { return explain_ + (kernel_->at_run_time() ? kCompiledByNvrtc : ""); }
 
  private:
-  ValueBoxes boxes_;
-  BoxKernel kernel_;
-  BoxTables tables_;
-  DeviceBuffer<kernels::ScaledBlock> blocks_;
-  DeviceBuffer<std::uint16_t> row_blocks_;
-  DeviceBuffer<std::uint16_t> run_blocks_;
+  void load(const void* compiled, const std::string& type, std::uint64_t shared_bytes, int device) {
+    kernel_.emplace(
+        compiled, [&] { return kernel_source(type); }, kValueKernelName, shared_bytes, device);
+  }
+
   kernels::ScaledArrays arguments_;
+  std::uint64_t launches_ = 0;
+  std::string explain_;
+  std::optional<BoxKernel> kernel_;
+  std::unique_ptr<LoadedTables> tables_;
 };
 
 }  // namespace
@@ -89,7 +129,7 @@ struct BlockExecutor::State {
 
   const LoadedBlocks& boxes_for(bool back, std::uint64_t wide_alignment, std::uint64_t data_alignment) const {
     // Of numbers, as boxes count: two of 4 bits are a byte.
-    const std::uint64_t data = std::min(kVector, data_alignment * 8 / bits_of(plan.scaling.format));
+    const std::uint64_t data = data_alignment * 8 / bits_of(plan.scaling.format);
     const ValueAlignment alignment{.in = back ? data : wide_alignment, .out = back ? wide_alignment : data};
     return (back ? dequantizing : quantizing).get(alignment, [&] {
       return LoadedBlocks(plan, back, alignment, device);
