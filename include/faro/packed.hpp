@@ -99,6 +99,8 @@ class PackedPlan {
   std::uint64_t in_bytes() const;
   std::uint64_t out_bytes() const;
   const PackedProblem& problem() const;
+  /// Whether an index array is kept, of the host or of a device: 4 or 8 bytes an element.
+  bool has_index_array() const;
   /// The way that is taken, in a line.
   std::string explain() const;
 

@@ -284,7 +284,7 @@ def moved(x: Any, operation: str, view_of: ViewOf, change: Change, out: Any = No
 
 
 def in_order(x: Any, operation: str, axes: Any, change: Change, out: Any = None, stream: Any = None) -> Any:
-    """The same with the axes in an order. A new array of NumPy's is made without Python code, once planned."""
+    """The same with the axes in an order. A new array of NumPy's or a tensor is made without Python code, once planned."""
     axes = _run.listed(axes)
     if out is None and stream is None:
         made = _faro.run_changed(x, operation, axes, change, _planned_in_order)
@@ -298,7 +298,8 @@ def _order(operation: str, axes: Any) -> ViewOf:
 
 
 def _planned_in_order(x: Any, operation: str, axes: Any, change: Change) -> Any:
-    """What a new result is made by: (plan, offset of the input in bytes, shape, dtype); None where ``moved`` has more to do."""
+    """What a new result is made by: (plan, offset of the input in bytes, shape, dtype, or an empty tensor of it); None where ``moved`` has
+    more to do."""
     how, array = _changes.how_of(change, operation), _arrays.describe(x)
     view = _order(operation, axes)(array.shape)
     shape = tuple(view.moved_extents(array.shape))
@@ -308,8 +309,8 @@ def _planned_in_order(x: Any, operation: str, axes: Any, change: Change) -> Any:
     if change.get("add") is not None or 0 in shape or _elements(array.strides, array.itemsize) is None:
         return None
     _, address, strides = _read(array, view)
-    plan = _planned(shape, strides, _arrays.dense_strides(shape, 1), _key(how, from_type, to_type, scale, offset, None), None)
-    return plan, address - array.address, shape, to_type.dtype
+    plan = _planned(shape, strides, _arrays.dense_strides(shape, 1), _key(how, from_type, to_type, scale, offset, None), array.device)
+    return plan, address - array.address, shape, _torch().empty(0, dtype=to_type.dtype) if _arrays.is_tensor(x) else to_type.dtype
 
 
 def _beta(change: Change, operation: str) -> bytes:

@@ -34,15 +34,16 @@
 namespace faro::python {
 namespace {
 
-// A plan that changes the numbers of an array of NumPy, for a new one.
+// A plan that changes an array's numbers, for a new one.
 struct ChangedPlan {
   nb::object plan_object;
   const ArithmeticHandle* plan = nullptr;
   Py_ssize_t in_offset = 0;  // in bytes
   std::vector<Py_ssize_t> out_shape;
-  nb::object out_dtype;
-  bool holds_lock = true;  // while it runs
-  nb::object kept;         // what the key may tell by its address
+  nb::object out_dtype;              // of NumPy
+  decltype(Tensor::dtype) out_type;  // of a tensor
+  bool holds_lock = true;            // while it runs
+  nb::object kept;                   // what the key may tell by its address
 };
 
 // What lives as long as the module, which is never unloaded: nothing is destroyed after the interpreter.
@@ -132,65 +133,79 @@ nb::object run_ndarray(nb::handle array, int op, nb::handle argument, nb::handle
   return nb::borrow(out);
 }
 
-// Whether a keyword says all that it means by its kind and value; `dtype`: one of NumPy's.
+// --- numbers that are changed
+
+// What is asked for, as run_changed() has it.
+struct ChangedCall {
+  nb::handle array;
+  nb::handle operation;
+  nb::handle axes;
+  nb::handle change;
+  nb::handle plan;
+};
+
+// Whether a keyword says all that it means by its kind and value; `dtype`: one of the array's library.
 bool is_simple(nb::handle value, nb::handle dtype) {
   PyObject* const object = value.ptr();
   return value.is_none() || PyBool_Check(object) || PyLong_CheckExact(object) || PyFloat_CheckExact(object) ||
-         PyUnicode_CheckExact(object) || PyType_Check(object) || value.type().type().is(dtype.type().type());
+         PyUnicode_CheckExact(object) || PyType_Check(object) || value.type().is(dtype.type());
 }
 
-// The axes of an array of NumPy in an order, its numbers changed: a new array. `plan`, of Python: (array,
-// operation, axes, change) -> (plan, offset in bytes, shape, dtype), or None where Python has to look, as it
-// has where this gives None.
-nb::object run_changed(nb::handle array, nb::handle operation, nb::handle axes, nb::handle change,
-                       nb::handle plan) {
-  if (!is_ndarray(array)) return nb::none();
-  const HostArray in = host_array(array);
+// The plan for an array that `key` tells so far; none where Python has to look. `found` is what a plan of
+// Python says of the result's type.
+template <typename Found>
+std::shared_ptr<const ChangedPlan> changed_plan(Key& key, const ChangedCall& call, nb::handle dtype,
+                                                const Found& found) {
+  append_argument(key, call.operation);
+  append_argument(key, call.axes);
+  PyObject* name = nullptr;
+  PyObject* value = nullptr;
+  for (Py_ssize_t at = 0; PyDict_Next(call.change.ptr(), &at, &name, &value) != 0;) {
+    if (!is_simple(value, dtype)) return nullptr;
+    append_argument(key, name);
+    append_argument(key, value);
+  }
+  if (auto kept = session().changed.find(key)) return kept;
+  const Key kept = key;  // planning runs Python, which may come here again
+  const nb::object told = call.plan(call.array, call.operation, call.axes, call.change);
+  if (told.is_none()) return nullptr;
+  const nb::tuple facts = nb::cast<nb::tuple>(told);
+  auto made = std::make_shared<ChangedPlan>();
+  made->plan_object = facts[0];
+  made->plan = &nb::cast<const ArithmeticHandle&>(made->plan_object);
+  made->in_offset = nb::cast<Py_ssize_t>(facts[1]);
+  made->out_shape = nb::cast<std::vector<Py_ssize_t>>(facts[2]);
+  double bytes = found(*made, facts[3]);  // of an element of both
+  for (const Py_ssize_t extent : made->out_shape) bytes *= static_cast<double>(extent);
+  made->holds_lock = bytes < static_cast<double>(kBytesWithLock);
+  made->kept = nb::make_tuple(nb::borrow(dtype), call.axes, call.change);
+  session().changed.add(kept, made);
+  return made;
+}
+
+void change(const ChangedPlan& entry, const char* in, void* out, bool holds_lock, void* stream = nullptr) {
+  const KnownMemory known;
+  const auto run = [&] {
+    return faro_arithmetic_plan_run(entry.plan->plan.get(), in + entry.in_offset, nullptr, out, stream);
+  };
+  if (holds_lock) return check(run());
+  do_unlocked(run);
+}
+
+nb::object change_ndarray(const ChangedCall& call) {
+  const HostArray in = host_array(call.array);
   thread_local Key key;
   key.assign({in.ndim, reinterpret_cast<std::intptr_t>(in.dtype)});
   key.insert(key.end(), in.shape, in.shape + in.ndim);
   key.insert(key.end(), in.strides, in.strides + in.ndim);
-  append_argument(key, operation);
-  append_argument(key, axes);
-  PyObject* name = nullptr;
-  PyObject* value = nullptr;
-  for (Py_ssize_t at = 0; PyDict_Next(change.ptr(), &at, &name, &value) != 0;) {
-    if (!is_simple(value, in.dtype)) return nb::none();
-    append_argument(key, name);
-    append_argument(key, value);
-  }
-  auto entry = session().changed.find(key);
-  if (entry == nullptr) {
-    const Key kept = key;  // planning runs Python, which may come here again
-    const nb::object told = plan(array, operation, axes, change);
-    if (told.is_none()) return told;
-    const nb::tuple facts = nb::cast<nb::tuple>(told);
-    auto made = std::make_shared<ChangedPlan>();
-    made->plan_object = facts[0];
-    made->plan = &nb::cast<const ArithmeticHandle&>(made->plan_object);
-    made->in_offset = nb::cast<Py_ssize_t>(facts[1]);
-    made->out_shape = nb::cast<std::vector<Py_ssize_t>>(facts[2]);
-    made->out_dtype = facts[3];
-    auto bytes = static_cast<double>(element_type(in.dtype).bytes);
-    bytes += static_cast<double>(element_type(made->out_dtype.ptr()).bytes);
-    for (int axis = 0; axis < in.ndim; ++axis) bytes *= static_cast<double>(in.shape[axis]);
-    made->holds_lock = bytes < static_cast<double>(kBytesWithLock);
-    made->kept = nb::make_tuple(nb::borrow(in.dtype), axes, change);
-    session().changed.add(kept, made);
-    entry = std::move(made);
-  }
+  const auto entry = changed_plan(key, call, in.dtype, [&](ChangedPlan& made, nb::object dtype) {
+    made.out_dtype = std::move(dtype);
+    return static_cast<double>(element_type(in.dtype).bytes) +
+           static_cast<double>(element_type(made.out_dtype.ptr()).bytes);
+  });
+  if (entry == nullptr) return nb::none();
   nb::object made = new_ndarray(entry->out_shape.data(), entry->out_shape.size(), entry->out_dtype.ptr());
-  const char* const from = in.data + entry->in_offset;
-  void* const to = host_array(made).data;
-  const auto run = [&] {
-    return faro_arithmetic_plan_run(entry->plan->plan.get(), from, nullptr, to, nullptr);
-  };
-  const KnownMemory known;
-  if (entry->holds_lock) {
-    check(run());
-  } else {
-    do_unlocked(run);
-  }
+  change(*entry, in.data, host_array(made).data, entry->holds_lock);
   return made;
 }
 
@@ -263,7 +278,48 @@ nb::object run_tensor(nb::handle array, const ExchangeType& type, int op, nb::ha
   return nb::borrow(out);
 }
 
+// The same of a tensor. A plan of Python has an empty one of the result's type.
+nb::object change_tensor(const ChangedCall& call, const ExchangeType& type) {
+  Tensor in;
+  if (type.functions->borrow(call.array.ptr(), &in) != 0) {
+    PyErr_Clear();
+    return nb::none();
+  }
+  if (!is_exchanged(in) || !is_plain(call.array.ptr(), type, in) || is_watched(type)) return nb::none();
+  const int device = device_of(in);
+  thread_local Key key;
+  key.assign({-1, in.ndim, device, in.dtype.code, in.dtype.bits, in.dtype.lanes});
+  key.insert(key.end(), in.shape, in.shape + in.ndim);
+  key.insert(key.end(), in.strides, in.strides + in.ndim);
+  const nb::object dtype = call.array.attr("dtype");
+  key.push_back(reinterpret_cast<std::intptr_t>(dtype.ptr()));
+  const auto entry = changed_plan(key, call, dtype, [&](ChangedPlan& made, nb::object empty) {
+    Tensor like;
+    if (type.functions->borrow(empty.ptr(), &like) != 0) nb::raise_python_error();
+    made.out_type = like.dtype;
+    return static_cast<double>(width_of(in) + width_of(like));
+  });
+  if (entry == nullptr) return nb::none();
+  Tensor like = in;
+  like.dtype = entry->out_type;
+  NewTensor made(*type.functions, like, entry->out_shape);
+  change(*entry, address_of(in), made.data(), device >= 0 || entry->holds_lock,
+         current_stream(*type.functions, device));
+  return made.given_away();
+}
+
 // --- the functions
+
+// The axes of an array in an order, its numbers changed: a new array. `plan`, of Python: (array, operation,
+// axes, change) -> (plan, offset in bytes, shape, dtype), or None where Python has to look, as it has where
+// this gives None.
+nb::object run_changed(nb::handle array, nb::handle operation, nb::handle axes, nb::handle change,
+                       nb::handle plan) {
+  const ChangedCall call{array, operation, axes, change, plan};
+  if (is_ndarray(array)) return change_ndarray(call);
+  const ExchangeType type = exchange_type(Py_TYPE(array.ptr()));
+  return type.functions != nullptr ? change_tensor(call, type) : nb::none();
+}
 
 nb::object run_short(nb::handle array, int op, nb::handle argument, nb::handle out) {
   if (is_ndarray(array)) {

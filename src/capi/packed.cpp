@@ -3,12 +3,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "capi/author_requests.hpp"
 #include "capi/status.hpp"
 #include "engines/cuda/host/device_pointer.hpp"
+#include "engines/cuda/runtime/device_arrays.hpp"
+#include "faro/threads.hpp"
 
 namespace faro::capi {
 namespace {
@@ -58,13 +64,63 @@ PackedProblem packed_problem(const faro_map* map, const Request& request) {
           .pads = request.flag("zero_pads") ? PadBits::zero : PadBits::keep};
 }
 
-PackedPlan packed_plan(const faro_map* map, const char* options, const void* in) {
-  const Request request = packed_request(options);
-  const std::uint64_t device = request.number("device", 0, 0, kMostDevices);
-  return PackedPlan(packed_problem(map, request),
-                    {.threads = static_cast<int>(request.number("threads", 0, 0, kMostPackedThreads)),
-                     .engine = packed_engine(request, in),
-                     .device = request.has("device") ? static_cast<int>(device) : cuda::kCurrentDevice});
+// Of the last problems, since callers have nowhere to keep a plan; those with index arrays are not kept.
+class PackedPlans {
+ public:
+  std::shared_ptr<const PackedPlan> get(const faro_map* map, const char* options, const void* in) {
+    const Request request = packed_request(options);
+    const auto threads = static_cast<int>(request.number("threads", 0, 0, kMostPackedThreads));
+    Key key{.options = options == nullptr ? "" : options, .engine = packed_engine(request, in)};
+    if (key.engine != Engine::cuda) key.threads = detail::thread_count(threads);
+    if (request.has("device")) {
+      key.device = static_cast<int>(request.number("device", 0, 0, kMostDevices));
+    } else if (key.engine == Engine::cuda) {
+      key.device = cuda::ordinal_of(cuda::kCurrentDevice);
+    }
+    if (auto kept = find(key, map->permutation)) return kept;
+    auto plan = std::make_shared<const PackedPlan>(
+        packed_problem(map, request),
+        PackedOptions{.threads = threads, .engine = key.engine, .device = key.device});
+    if (!plan->has_index_array()) {
+      const std::lock_guard lock(mutex_);
+      plans_.push_front({std::move(key), map->permutation, plan});
+      if (plans_.size() > kMostPlans) plans_.pop_back();
+    }
+    return plan;
+  }
+
+ private:
+  static constexpr std::size_t kMostPlans = 64;
+  struct Key {
+    std::string options;
+    Engine engine = Engine::cpu;
+    int device = cuda::kCurrentDevice;
+    int threads = 0;
+    bool operator==(const Key&) const = default;
+  };
+  struct Kept {
+    Key key;
+    Permutation permutation;
+    std::shared_ptr<const PackedPlan> plan;
+  };
+
+  std::shared_ptr<const PackedPlan> find(const Key& key, const Permutation& permutation) {
+    const std::lock_guard lock(mutex_);
+    for (auto each = plans_.begin(); each != plans_.end(); ++each) {
+      if (!(each->key == key) || !(each->permutation == permutation)) continue;
+      plans_.splice(plans_.begin(), plans_, each);  // the last that was asked for is the first
+      return each->plan;
+    }
+    return nullptr;
+  }
+
+  std::mutex mutex_;
+  std::list<Kept> plans_;
+};
+
+std::shared_ptr<const PackedPlan> packed_plan(const faro_map* map, const char* options, const void* in) {
+  static auto& plans = *new PackedPlans;  // outlives whatever calls it while the process ends
+  return plans.get(map, options, in);
 }
 
 }  // namespace
@@ -91,11 +147,11 @@ faro_status faro_packed_permute(const faro_map* map, const char* options, const 
                                 void* out, uint64_t out_bytes, void* stream) {
   return guarded([&] {
     require_argument(map, kPacked, "map");
-    const faro::PackedPlan plan = packed_plan(map, options, in);
+    const auto plan = packed_plan(map, options, in);
     const std::span<std::byte> to(static_cast<std::byte*>(out), out_bytes);
     if (in == out && in != nullptr && in_bytes == out_bytes)
-      return plan.run(to, static_cast<CUstream_st*>(stream));
-    plan.run(std::span(static_cast<const std::byte*>(in), in_bytes), to, static_cast<CUstream_st*>(stream));
+      return plan->run(to, static_cast<CUstream_st*>(stream));
+    plan->run(std::span(static_cast<const std::byte*>(in), in_bytes), to, static_cast<CUstream_st*>(stream));
   });
 }
 

@@ -351,6 +351,14 @@ std::uint64_t PackedPlan::in_bytes() const { return state_->in_bytes; }
 std::uint64_t PackedPlan::out_bytes() const { return state_->out_bytes; }
 const PackedProblem& PackedPlan::problem() const { return state_->problem; }
 
+bool PackedPlan::has_index_array() const {
+  const auto* on_device = std::get_if<State::OnDevice>(&state_->way);
+  const auto* one_by_one = std::get_if<State::OneByOne>(&state_->way);
+  return std::holds_alternative<Indexed>(problem().permutation) ||
+         (one_by_one != nullptr && std::holds_alternative<Indexed>(one_by_one->back)) ||
+         (on_device != nullptr && on_device->move.indices);
+}
+
 std::string PackedPlan::explain() const {
   const std::string of =
       to_text(problem().permutation) + " of " + std::to_string(problem().element_bits) + " bits: ";
