@@ -11,6 +11,7 @@
 
 #include "faro/error.hpp"
 #include "io/buffer.hpp"
+#include "kernels/row_elements.hpp"
 #include "kernels/row_move.hpp"
 #include "permutation/index_rows.hpp"
 #include "plan/row_partition.hpp"
@@ -120,6 +121,34 @@ int row_vector_bytes(std::uint64_t row_bytes, std::uint64_t addresses) {
   const std::uint64_t all = row_bytes | addresses | kWidest;
   return static_cast<int>(all & (~all + 1));
 }
+// Rows of one vector in many arrays: an index array along the last axis.
+bool are_elements(const RowMove& move, const RowLayout& layout, int vector_bytes, std::uint64_t arrays) {
+  constexpr std::uint64_t kLeastEntries = 256;
+  return arrays == 1 && layout.row_bytes == static_cast<std::uint64_t>(vector_bytes) &&
+         layout.outer >= kernels::kElementArrays && row_numbers(move).count >= kLeastEntries;
+}
+
+// Arrays of up to 8 KiB go by fours. Of longer ones, up to what the first-level cache keeps of each of some
+// blocks, a block goes through all entries of one.
+void go_by_elements(std::uint64_t count, std::uint64_t rows, const RowLayout& layout, RowPass& pass) {
+  constexpr std::uint64_t kShortBytes = 8 << 10;
+  constexpr std::uint64_t kCachedBytes = 64 << 10;
+  const std::uint64_t bytes = rows * layout.row_bytes;
+  pass.kernel = RowKernel::move_elements;
+  const auto go = [&]<int kTogether>() {
+    using Kernel = kernels::MoveRowElements<kernels::RowDirection::take, 4, kTogether>;
+    if (kTogether == 1) pass.chunks = detail::ceil_div(count, Kernel::kOfBlock);
+    pass.arrays = kTogether;
+    pass.threads = static_cast<int>(Kernel::kThreads);
+    pass.blocks = Kernel::blocks_for(count, pass.chunks, layout.outer);
+  };
+  if (bytes > kShortBytes && bytes <= kCachedBytes) {
+    go.template operator()<1>();
+  } else {
+    go.template operator()<kernels::kElementArrays>();
+  }
+}
+
 // Taken rows of at least a vector that are no multiples of one: 16 bytes of the result are of one or of two.
 // From so many bytes on rows whose vectors straddle are moved row by row, each thread 16 aligned bytes of
 // one: on an H200 rows of 1001 bytes so reach 65% of a copy and joined from one row or two 49; rows of 500
@@ -354,6 +383,8 @@ RowPass RowPlan::moving_pass(const RowLaunch& launch) const {
     pass.vector_bytes = static_cast<int>(Kernel::kVectorBytes);
     pass.threads = static_cast<int>(Kernel::kThreads);
     pass.blocks = Kernel::blocks_for(rows * Kernel::pieces_of(layout_.row_bytes)) * launch.arrays;
+  } else if (are_elements(move_, layout_, vector_bytes, launch.arrays)) {
+    go_by_elements(row_numbers(move_).count, numbered_rows(move_), layout_, pass);
   } else {
     detail::by_unit_bytes(vector_bytes, [&](auto bytes) {
       using Kernel = kernels::MoveRowVectors<kernels::RowDirection::take, bytes()>;
@@ -375,6 +406,9 @@ std::string RowPlan::moving_text(const RowPass& pass) const {
                        kernels::TakeRowVectors<>::kEach);
   if (pass.kernel == RowKernel::move_bytes) return "a thread writes 16 aligned bytes of a row";
   std::string text;
+  if (pass.kernel == RowKernel::move_elements)
+    return fmt::format("a thread moves rows of {} in {} arrays by an entry", size_text(layout_.row_bytes),
+                       pass.arrays);
   detail::by_unit_bytes(pass.vector_bytes, [&](auto bytes) {
     using Kernel = kernels::MoveRowVectors<kernels::RowDirection::take, bytes()>;
     text = fmt::format("a thread moves {} vectors of {}", Kernel::kEach, size_text(bytes()));

@@ -18,7 +18,7 @@ constexpr std::uint64_t kRequestBytes = 512;
 RowCounts count_rows(const RowPlan& plan, const RowPass& pass) {
   const bool takes = std::holds_alternative<Take>(plan.move());
   const bool moves = pass.kernel == RowKernel::move_vectors || pass.kernel == RowKernel::move_bytes ||
-                     pass.kernel == RowKernel::take_vectors;
+                     pass.kernel == RowKernel::move_elements || pass.kernel == RowKernel::take_vectors;
   if (!moves) {
     return {.load_requests = ceil_div(pass.read_bytes, kRequestBytes),
             .load_sectors = ceil_div(pass.read_bytes, kRowSector),

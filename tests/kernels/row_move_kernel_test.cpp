@@ -265,6 +265,30 @@ TEST(RowMoveKernel, MovesAlongAnyAxisByEveryTypeOfEntries) {
   }
 }
 
+// Along the last axis: arrays that go by fours, and those of which a block has all entries.
+TEST(RowMoveKernel, MovesElementsOfManyArrays) {
+  std::set<std::pair<std::uint64_t, int>> reached;
+  for (const std::uint64_t width : {1U, 2U, 4U, 8U, 16U}) {
+    for (const std::uint64_t rows : {300U, 2100U, 5000U}) {
+      for (const bool takes : {true, false}) {
+        for (const Fill& fill : {Fill::zero(), Fill::kept(), Fill::of(random_bytes(1, 3))}) {
+          const Ran ran = expect_moved({.takes = takes,
+                                        .width = width,
+                                        .count = rows - (takes ? 37 : 0),
+                                        .rows = rows,
+                                        .outer = rows < 1000 ? 7U : 4U,
+                                        .type = {.bytes = width == 2 ? 8 : 4, .is_signed = true},
+                                        .fill = fill,
+                                        .order = takes ? Order::forward : Order::backward});
+          EXPECT_EQ(ran.pass.kernel, RowKernel::move_elements);
+          reached.emplace(ran.pass.arrays, ran.pass.vector_bytes);
+        }
+      }
+    }
+  }
+  EXPECT_EQ(reached.size(), 9U);  // bytes by fours alone
+}
+
 TEST(RowMoveKernel, FillsInEveryWay) {
   for (const std::uint64_t width : {4U, 6U, 16U, 24U, 35U, 48U}) {
     expect_moved({.width = width, .fill = Fill::kept(), .absent = 0.5});

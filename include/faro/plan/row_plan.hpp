@@ -33,9 +33,9 @@ enum class RowWay { runs, blocks, ranges, buckets, columns, in_order, vectors, b
 /// "runs", "blocks", …, "in order", "vectors", "bytes", "bins", "sorted".
 const char* name(RowWay way) noexcept;
 
-/// Kernels of a GPU that carry out moves of rows (kernels/row_move.hpp, kernels/row_entries.hpp), and the
+/// Kernels of a GPU that carry out moves of rows (kernels/row_move.hpp and its neighbours), and the
 /// steps of a partition by a digit and of sums (engines/cuda/rows/).
-enum class RowKernel { mark, move_vectors, move_bytes, take_vectors, partition, sum };
+enum class RowKernel { mark, move_vectors, move_bytes, move_elements, take_vectors, partition, sum };
 
 /// When entries in the host's memory are checked: before anything is moved, or by the sweep that moves, which
 /// reads them only once and may have written rows when it comes to one that is wrong.
@@ -46,6 +46,8 @@ struct RowPass {
   RowKernel kernel = RowKernel::move_vectors;
   int vector_bytes = 16;
   std::uint64_t slice_bytes = 0;  // of rows that are taken part by part; 0: whole
+  std::uint64_t arrays = 1;       // of RowKernel::move_elements: those that a thread moves at once
+  std::uint64_t chunks = 1;       // and pieces of the entries that a block goes through
   std::uint64_t blocks = 0;
   int threads = 0;
   std::uint64_t read_bytes = 0;

@@ -2,13 +2,16 @@
 #include "engines/cuda/kernels/value_kernel.cuh"
 #include "kernels/cache_move.hpp"
 #include "kernels/row_dispatch.hpp"
+#include "kernels/row_elements.hpp"
 #include "kernels/row_entries.hpp"
 #include "kernels/row_move.hpp"
 
 namespace faro::cuda {
 
+using kernels::kElementArrays;
 using kernels::kMostRowArrays;
 using kernels::MoveRowBytes;
+using kernels::MoveRowElements;
 using kernels::MoveRowVectors;
 using kernels::RowDirection;
 
@@ -34,6 +37,27 @@ template const void* value_kernel<MoveRowVectors<RowDirection::put, 8, kMostRowA
 template const void* value_kernel<MoveRowVectors<RowDirection::put, 4, kMostRowArrays>>();
 template const void* value_kernel<MoveRowVectors<RowDirection::put, 2, kMostRowArrays>>();
 template const void* value_kernel<MoveRowVectors<RowDirection::put, 1, kMostRowArrays>>();
+
+template const void* value_kernel<MoveRowElements<RowDirection::take, 16, 1>>();
+template const void* value_kernel<MoveRowElements<RowDirection::take, 8, 1>>();
+template const void* value_kernel<MoveRowElements<RowDirection::take, 4, 1>>();
+template const void* value_kernel<MoveRowElements<RowDirection::take, 2, 1>>();
+template const void* value_kernel<MoveRowElements<RowDirection::take, 1, 1>>();
+template const void* value_kernel<MoveRowElements<RowDirection::take, 16, kElementArrays>>();
+template const void* value_kernel<MoveRowElements<RowDirection::take, 8, kElementArrays>>();
+template const void* value_kernel<MoveRowElements<RowDirection::take, 4, kElementArrays>>();
+template const void* value_kernel<MoveRowElements<RowDirection::take, 2, kElementArrays>>();
+template const void* value_kernel<MoveRowElements<RowDirection::take, 1, kElementArrays>>();
+template const void* value_kernel<MoveRowElements<RowDirection::put, 16, 1>>();
+template const void* value_kernel<MoveRowElements<RowDirection::put, 8, 1>>();
+template const void* value_kernel<MoveRowElements<RowDirection::put, 4, 1>>();
+template const void* value_kernel<MoveRowElements<RowDirection::put, 2, 1>>();
+template const void* value_kernel<MoveRowElements<RowDirection::put, 1, 1>>();
+template const void* value_kernel<MoveRowElements<RowDirection::put, 16, kElementArrays>>();
+template const void* value_kernel<MoveRowElements<RowDirection::put, 8, kElementArrays>>();
+template const void* value_kernel<MoveRowElements<RowDirection::put, 4, kElementArrays>>();
+template const void* value_kernel<MoveRowElements<RowDirection::put, 2, kElementArrays>>();
+template const void* value_kernel<MoveRowElements<RowDirection::put, 1, kElementArrays>>();
 
 template const void* value_kernel<MoveRowBytes<RowDirection::take>>();
 template const void* value_kernel<MoveRowBytes<RowDirection::put>>();

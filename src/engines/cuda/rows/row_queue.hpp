@@ -13,6 +13,7 @@
 
 #include "engines/cuda_rows.hpp"
 #include "faro/error.hpp"
+#include "kernels/row_elements.hpp"
 #include "kernels/row_move.hpp"
 #include "unit_bytes.hpp"
 
@@ -133,6 +134,9 @@ class RowMoveQueue {
       kernel.in_bytes = plan.in_bytes();
       return run(kernel, pass);
     }
+    if constexpr (kArrays == 1) {
+      if (pass.kernel == RowKernel::move_elements) return move_elements<kDirection>(pass, shape);
+    }
     faro::detail::by_unit_bytes(pass.vector_bytes, [&](auto bytes) {
       kernels::MoveRowVectors<kDirection, bytes(), kArrays> kernel;
       kernel.shape = shape;
@@ -143,6 +147,20 @@ class RowMoveQueue {
         kernel.all_slices = device::Division64(shape.rows_in_order() * kernel.slice.divisor());
       }
       run(kernel, pass);
+    });
+  }
+
+  template <kernels::RowDirection kDirection>
+  void move_elements(const RowPass& pass, const kernels::RowMoveShape<1>& shape) {
+    faro::detail::by_unit_bytes(pass.vector_bytes, [&](auto bytes) {
+      const auto move = [&](auto kernel) {
+        kernel.shape = shape;
+        kernel.chunks = pass.chunks;
+        kernel.parts = device::Division64(kernel.parts_of(shape.entries.count, pass.chunks));
+        run(kernel, pass);
+      };
+      if (pass.arrays == 1) return move(kernels::MoveRowElements<kDirection, bytes(), 1>());
+      move(kernels::MoveRowElements<kDirection, bytes(), kernels::kElementArrays>());
     });
   }
 
