@@ -438,7 +438,11 @@ void clear_packed_pads(Queue& queue, const PackedWork& work, const PackedRows& r
   kernel.first = rows.first + 8 * kernel.out.skew;
   kernel.rows = rows.rows;
   kernel.more = rows.more;
-  queue.run(kernel);
+  // Of dense arrays these are all but the first word and the last.
+  kernel.inside = (kernel.first + kWordBits - 1) / kWordBits;
+  const std::uint64_t end = rows.rows > 0 ? (kernel.first + rows.row_bits) / kWordBits : 0;
+  kernel.inside_words = end > kernel.inside ? end - kernel.inside : 0;
+  if (kernel.words() > 0) queue.run(kernel);
 }
 
 }  // namespace faro::kernels

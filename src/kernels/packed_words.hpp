@@ -371,15 +371,19 @@ struct ClearPackedPads : PackedWordsKernel {
   PackedArray<std::byte> out;
   device::Division64 pitch;  // bits, from row to row
   std::uint64_t row_bits = 0;
-  std::uint64_t first = 0;  // bit, from the base
-  std::uint64_t rows = 0;   // that are full,
-  std::uint64_t more = 0;   // and bits of one more
+  std::uint64_t first = 0;   // bit, from the base
+  std::uint64_t rows = 0;    // that are full,
+  std::uint64_t more = 0;    // and bits of one more
+  std::uint64_t inside = 0;  // first of so many words that the first row fills, which nobody looks at
+  std::uint64_t inside_words = 0;
 
-  constexpr std::uint64_t blocks() const { return blocks_of(out.words()); }
+  constexpr std::uint64_t words() const { return out.words() - inside_words; }
+  constexpr std::uint64_t blocks() const { return blocks_of(words()); }
   template <typename Block>
   constexpr void operator()(Block& block) const {
-    const std::uint64_t word = thread_of(block);
-    if (word >= out.words()) return;
+    const std::uint64_t i = thread_of(block);
+    if (i >= words()) return;
+    const std::uint64_t word = i < inside ? i : i + inside_words;
     std::uint32_t pads = 0;
     for (std::uint64_t at = 0; at < kWordBits;) {
       const std::uint64_t bit = word * kWordBits + at;
