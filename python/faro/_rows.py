@@ -59,13 +59,14 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
     """
     if change:
         return _take_changed(x, indices, axis, inverse, fill, out, stream, threads, change)
-    if fill is None and out is None and stream is None and threads == 0 and not (check or inverse):
-        made = _faro.take_short(x, indices, axis)
-        if made is None and indices.__class__ is list and _is_ndarray(x) and all(i.__class__ is int for i in indices):
-            made = _faro.take_short(x, _arrays.as_array(indices, "take"), axis)
-        if made is None and _is_ndarray(x) and not x.flags.c_contiguous:
-            x = _faro.run(x, _run.COPY, None, None, None)
-            made = _faro.take_short(x, indices, axis)
+    if fill is None and stream is None and threads == 0 and not (check or inverse):
+        made = _faro.take_short(x, indices, axis, out)
+        if made is None and out is None and _is_ndarray(x):
+            if indices.__class__ is list and all(i.__class__ is int for i in indices):
+                made = _faro.take_short(x, _arrays.as_array(indices, "take"), axis)
+            if made is None and not x.flags.c_contiguous:
+                x = _faro.run(x, _run.COPY, None, None, None)
+                made = _faro.take_short(x, indices, axis)
         if made is not None:
             return made
     recorder = _run.recording("take", (x, indices, fill) if _arrays.is_tensor(x) else (x, indices), out, stream, check)
@@ -283,6 +284,10 @@ def put(out: Any, indices: Any, values: Any, axis: int = 0, *, stream: Any = Non
     """
     if change:
         return _write_changed(out, indices, values, axis, "put", stream, threads, change, _arithmetic.PUT)
+    if stream is None and threads == 0 and not check:
+        written = _faro.write_short(out, indices, values, axis, False)
+        if written is not None:
+            return written
     recorder = _run.recording("put", (out, indices, values), None, stream, check)
     if recorder is not None:
         return recorder.write_back("put", out, recorder.put(out, indices, values, axis))
@@ -313,6 +318,10 @@ def add_at(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str = "u
         refuse("add_at", f"sums {sums!r}", f"one of {', '.join(_row_values.SUMS)}")
     if change:
         return _write_changed(out, indices, values, axis, "add_at", stream, threads, change, _arithmetic.ADD, _row_values.SUMS[sums])
+    if sums == "usual" and stream is None and threads == 0 and not check:
+        written = _faro.write_short(out, indices, values, axis, True)
+        if written is not None:
+            return written
     recorder = _run.recording("add_at", (out, indices, values), None, stream, check)
     if recorder is not None:
         return recorder.write_back("add_at", out, recorder.add_at(out, indices, values, axis, sums=sums))

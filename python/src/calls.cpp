@@ -221,13 +221,17 @@ struct TensorRun {
   void* out;
 };
 
+NewTensor workspace_beside(const ExchangeFunctions& functions, const Tensor& in, std::uint64_t bytes) {
+  constexpr int kUnsigned = 1;
+  Tensor like = in;
+  like.dtype = {.code = kUnsigned, .bits = 8, .lanes = 1};
+  return {functions, like, {static_cast<Py_ssize_t>(bytes)}};
+}
+
 void move_tensor(const ExchangeFunctions& functions, const Tensor& in, const TensorRun& run) {
   void* const stream = current_stream(functions, device_of(in));
   if (run.workspace_bytes == 0) return move(run.plan, run.holds_lock, run.in, run.out, stream);
-  constexpr int kUnsigned = 1;
-  Tensor bytes = in;
-  bytes.dtype = {.code = kUnsigned, .bits = 8, .lanes = 1};
-  const NewTensor workspace(functions, bytes, {static_cast<Py_ssize_t>(run.workspace_bytes)});
+  const NewTensor workspace = workspace_beside(functions, in, run.workspace_bytes);
   const KnownMemory known;
   check(faro_plan_run_in_workspace(run.plan.plan.get(), run.in, run.out, workspace.data(),
                                    run.workspace_bytes, stream));
@@ -446,22 +450,32 @@ faro_rows rows_of(const TakenShape& taken, const void* entries, EntryType type, 
           .threads = 0};
 }
 
-void take_on_host(const faro_rows& rows, const void* in, void* out) {
+// `fresh`: nobody sees the output where it fails.
+void take_on_host(const faro_rows& rows, const void* in, void* out, bool fresh = true) {
   const KnownMemory known;
-  const auto take = [&] { return faro_take_new(&rows, nullptr, 0, in, out); };  // into a new array
+  const auto take = [&] { return (fresh ? faro_take_new : faro_take)(&rows, nullptr, 0, in, out); };
   if (rows.outer * rows.count * rows.row_bytes < kBytesWithLock) return check(take());
   do_unlocked(take);
 }
 
-using RowPlan = std::shared_ptr<const faro_row_plan>;
+// A move of rows, and what is added, where it adds.
+struct RowMotion {
+  enum Kind { take, put, add } kind = take;
+  faro_number number = FARO_F32;
+};
+
+struct RowPlan {
+  std::shared_ptr<const faro_row_plan> plan;
+  std::uint64_t workspace_bytes = 0;
+};
 
 // A plan for any entries and arrays of these sizes. It lives on the device, so that making one waits.
-RowPlan planned_rows(const faro_rows& rows, int device) {
+RowPlan planned_rows(const faro_rows& rows, int device, RowMotion motion) {
   static std::mutex mutex;
   static auto* const kept = new std::unordered_map<Key, RowPlan, KeyHash>;
   constexpr std::size_t kMostPlans = 256;
   thread_local Key key;
-  key.assign({device, rows.entry_bytes, rows.is_signed});
+  key.assign({device, rows.entry_bytes, rows.is_signed, motion.kind, motion.number});
   for (const std::uint64_t size : {rows.count, rows.rows, rows.outer, rows.row_bytes})
     key.push_back(static_cast<std::int64_t>(size));
   {
@@ -473,11 +487,18 @@ RowPlan planned_rows(const faro_rows& rows, int device) {
   options.engine = FARO_CUDA;
   options.device = device + 1;
   faro_row_plan* plan = nullptr;
-  check(faro_row_plan_take(&rows, nullptr, 0, &options, &plan));
-  const RowPlan made(plan, RowPlanDeleter{});
+  if (motion.kind == RowMotion::take) {
+    check(faro_row_plan_take(&rows, nullptr, 0, &options, &plan));
+  } else if (motion.kind == RowMotion::put) {
+    check(faro_row_plan_put(&rows, &options, &plan));
+  } else {
+    check(faro_row_plan_add(&rows, motion.number, FARO_SUMS_USUAL, &options, &plan));
+  }
+  RowPlan made{.plan = {plan, RowPlanDeleter{}}};
+  check(faro_row_plan_workspace_bytes(plan, &made.workspace_bytes));
   const std::lock_guard lock(mutex);
   if (kept->size() >= kMostPlans) kept->clear();
-  return kept->insert_or_assign(key, made).first->second;
+  return kept->insert_or_assign(key, std::move(made)).first->second;
 }
 
 nb::object take_ndarray(nb::handle array, nb::handle indices, nb::handle axis) {
@@ -496,43 +517,148 @@ nb::object take_ndarray(nb::handle array, nb::handle indices, nb::handle axis) {
   return made;
 }
 
-nb::object take_tensor(nb::handle array, nb::handle indices, nb::handle axis, const ExchangeType& type) {
+// The rows of `in` to where they belong; `fresh`: nobody sees the output where it fails.
+void move_rows(const ExchangeFunctions& functions, const Tensor& in, const faro_rows& rows, char* out,
+               RowMotion motion, bool fresh = false) {
+  const int device = device_of(in);
+  const char* const from = address_of(in);
+  if (device >= 0) {
+    const RowPlan of = planned_rows(rows, device, motion);
+    void* const stream = current_stream(functions, device);
+    const KnownMemory known;
+    if (of.workspace_bytes == 0)
+      return check(faro_row_plan_run(of.plan.get(), rows.entries, from, out, stream));
+    const NewTensor workspace = workspace_beside(functions, in, of.workspace_bytes);
+    return check(faro_row_plan_run_in_workspace(of.plan.get(), rows.entries, from, out, workspace.data(),
+                                                of.workspace_bytes, stream));
+  }
+  if (motion.kind == RowMotion::take) return take_on_host(rows, from, out, fresh);
+  const KnownMemory known;
+  const auto write = [&] {
+    if (motion.kind == RowMotion::put) return faro_put(&rows, from, out);
+    return faro_add(&rows, motion.number, FARO_SUMS_USUAL, from, out);
+  };
+  if (rows.outer * rows.count * rows.row_bytes < kBytesWithLock) return check(write());
+  do_unlocked(write);
+}
+
+// Whether dense tensors share no memory.
+bool is_beside(const Tensor& a, const Tensor& b) {
+  const auto end = [](const Tensor& tensor) {
+    Py_ssize_t bytes = width_of(tensor);
+    for (int axis = 0; axis < tensor.ndim; ++axis) bytes *= tensor.shape[axis];
+    return address_of(tensor) + bytes;
+  };
+  return end(a) <= address_of(b) || end(b) <= address_of(a);
+}
+
+// Indices of rows of a tensor, both of one type.
+struct Indexed {
+  TakenShape taken;
+  faro_rows rows;
+};
+
+// False where Python has to look at it.
+bool read_indices(Indexed& read, const Tensor& numbered, const Tensor& entries, nb::handle axis) {
+  constexpr int kUnsigned = 1;
+  const int bits = entries.dtype.bits * entries.dtype.lanes;
+  const bool are_entries = entries.dtype.code <= kUnsigned && (bits == 32 || bits == 64);
+  const bool fits = are_entries && is_exchanged(entries) && is_dense(numbered, 1) && is_dense(entries, 1) &&
+                    numbered.device.device_type == entries.device.device_type &&
+                    numbered.device.device_id == entries.device.device_id &&
+                    shape_taken(read.taken, numbered.ndim, numbered.shape, entries.ndim, entries.shape, axis);
+  if (!fits) return false;
+  const EntryType entry{.bytes = bits / 8, .is_signed = entries.dtype.code != kUnsigned};
+  read.rows = rows_of(read.taken, address_of(entries), entry, width_of(numbered));
+  return true;
+}
+
+// Whether it is told plainly what the tensor holds.
+bool read_plainly(nb::handle tensor, const ExchangeType& type, Tensor& told) {
+  if (type.functions->borrow(tensor.ptr(), &told) == 0)
+    return is_exchanged(told) && is_plain(tensor.ptr(), type, told);
+  PyErr_Clear();
+  return false;
+}
+
+nb::object take_tensor(nb::handle array, nb::handle indices, nb::handle axis, nb::handle out,
+                       const ExchangeType& type) {
   Tensor in;
   Tensor entries;
-  if (type.functions->borrow(array.ptr(), &in) != 0 || type.functions->borrow(indices.ptr(), &entries) != 0) {
-    PyErr_Clear();
+  Indexed read;
+  if (!read_plainly(array, type, in) || !read_plainly(indices, type, entries) || is_watched(type) ||
+      !read_indices(read, in, entries, axis))
     return nb::none();
+  if (out.is_none()) {
+    NewTensor made(*type.functions, in, read.taken.shape);
+    move_rows(*type.functions, in, read.rows, made.data(), {}, true);
+    return made.given_away();
   }
+  Tensor to;
+  const bool is_output = read_plainly(out, type, to) && is_like(in, to) &&
+                         is_shape(read.taken.shape, to.ndim, to.shape) && is_dense(to, 1) &&
+                         is_beside(in, to) && is_beside(entries, to);
+  if (!is_output) return nb::none();
+  move_rows(*type.functions, in, read.rows, address_of(to), {});
+  tell_written(type, nb::make_tuple(out));
+  return nb::borrow(out);
+}
+
+// The type of numbers that are summed; false for others.
+bool is_summed(const Tensor& tensor, faro_number& number) {
+  constexpr int kInteger = 0;
   constexpr int kUnsigned = 1;
-  const int entry_bits = entries.dtype.bits * entries.dtype.lanes;
-  const bool are_entries = entries.dtype.code <= kUnsigned && (entry_bits == 32 || entry_bits == 64);
-  TakenShape taken;
-  const bool fits = are_entries && is_exchanged(in) && is_exchanged(entries) && is_dense(in, 1) &&
-                    is_dense(entries, 1) && in.device.device_type == entries.device.device_type &&
-                    in.device.device_id == entries.device.device_id && is_plain(array.ptr(), type, in) &&
-                    is_plain(indices.ptr(), type, entries) && !is_watched(type) &&
-                    shape_taken(taken, in.ndim, in.shape, entries.ndim, entries.shape, axis);
-  if (!fits) return nb::none();
-  NewTensor made(*type.functions, in, taken.shape);
-  const EntryType entry{.bytes = entry_bits / 8, .is_signed = entries.dtype.code != kUnsigned};
-  const faro_rows rows = rows_of(taken, address_of(entries), entry, in.dtype.bits * in.dtype.lanes / 8);
-  if (in.device.device_type == kDeviceOfHost) {
-    take_on_host(rows, address_of(in), made.data());
-  } else {
-    const RowPlan plan = planned_rows(rows, in.device.device_id);
-    const KnownMemory known;
-    check(faro_row_plan_run(plan.get(), rows.entries, address_of(in), made.data(),
-                            current_stream(*type.functions, device_of(in))));
+  constexpr int kFloat = 2;
+  constexpr int kBrain = 4;
+  const struct {
+    int code;
+    int bits;
+    faro_number number;
+  } known[] = {{kInteger, 8, FARO_I8},    {kInteger, 16, FARO_I16},  {kInteger, 32, FARO_I32},
+               {kInteger, 64, FARO_I64},  {kUnsigned, 8, FARO_U8},   {kUnsigned, 16, FARO_U16},
+               {kUnsigned, 32, FARO_U32}, {kUnsigned, 64, FARO_U64}, {kFloat, 16, FARO_F16},
+               {kFloat, 32, FARO_F32},    {kFloat, 64, FARO_F64},    {kBrain, 16, FARO_BF16}};
+  for (const auto& each : known) {
+    if (tensor.dtype.code != each.code || tensor.dtype.bits != each.bits || tensor.dtype.lanes != 1) continue;
+    number = each.number;
+    return true;
   }
-  return made.given_away();
+  return false;
+}
+
+// put() and add_at() of dense tensors of one type; the output, or None where Python has to look at it.
+nb::object write_rows(nb::handle out, nb::handle indices, nb::handle values, nb::handle axis, bool adds) {
+  PyTypeObject* const library = Py_TYPE(out.ptr());
+  if (is_ndarray(out) || library != Py_TYPE(indices.ptr()) || library != Py_TYPE(values.ptr()))
+    return nb::none();
+  const ExchangeType type = exchange_type(library);
+  if (type.functions == nullptr || axis.is_none()) return nb::none();
+  Tensor to;
+  Tensor entries;
+  Tensor in;
+  Indexed read;
+  RowMotion motion{.kind = adds ? RowMotion::add : RowMotion::put};
+  const bool fits = read_plainly(out, type, to) && read_plainly(indices, type, entries) &&
+                    read_plainly(values, type, in) && !is_watched(type) && entries.ndim == 1 &&
+                    is_like(in, to) && read_indices(read, to, entries, axis) &&
+                    is_shape(read.taken.shape, in.ndim, in.shape) && is_dense(in, 1) && is_beside(in, to) &&
+                    is_beside(entries, to) && (!adds || is_summed(to, motion.number));
+  if (!fits) return nb::none();
+  move_rows(*type.functions, in, read.rows, address_of(to), motion);
+  tell_written(type, nb::make_tuple(out));
+  return nb::borrow(out);
 }
 
 // None where Python has to look at it.
-nb::object take(nb::handle array, nb::handle indices, nb::handle axis) {
-  if (is_ndarray(array)) return is_ndarray(indices) ? take_ndarray(array, indices, axis) : nb::none();
-  if (Py_TYPE(array.ptr()) != Py_TYPE(indices.ptr())) return nb::none();
-  const ExchangeType type = exchange_type(Py_TYPE(array.ptr()));
-  return type.functions != nullptr ? take_tensor(array, indices, axis, type) : nb::none();
+nb::object take(nb::handle array, nb::handle indices, nb::handle axis, nb::handle out) {
+  if (is_ndarray(array)) {
+    return is_ndarray(indices) && out.is_none() ? take_ndarray(array, indices, axis) : nb::none();
+  }
+  PyTypeObject* const library = Py_TYPE(array.ptr());
+  if (library != Py_TYPE(indices.ptr()) || (!out.is_none() && library != Py_TYPE(out.ptr())))
+    return nb::none();
+  const ExchangeType type = exchange_type(library);
+  return type.functions != nullptr ? take_tensor(array, indices, axis, out, type) : nb::none();
 }
 
 }  // namespace
@@ -543,7 +669,10 @@ void bind_calls(nb::module_& module) {
              nb::arg("out").none(), nb::arg("stream").none());
   module.def("run_changed", &run_changed, nb::arg("array").none(), nb::arg("operation"),
              nb::arg("axes").none(), nb::arg("change"), nb::arg("plan"));
-  module.def("take_short", &take, nb::arg("array").none(), nb::arg("indices").none(), nb::arg("axis").none());
+  module.def("take_short", &take, nb::arg("array").none(), nb::arg("indices").none(), nb::arg("axis").none(),
+             nb::arg("out").none() = nb::none());
+  module.def("write_short", &write_rows, nb::arg("out").none(), nb::arg("indices").none(),
+             nb::arg("values").none(), nb::arg("axis").none(), nb::arg("adds"));
   nb::class_<Call>(module, "Call").def_static("make", &make_call);
   module.def("call", &call, nb::arg("call"), nb::arg("array").none());
   module.def("set_python_side", [](nb::object plan, nb::object other, nb::object meet) {
