@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# netCDF4 1.7.5.1.post1 (netCDF-C) with quantize_mode keeps NaN and the fill value. Of infinity, GranularBitRound makes zero of the other sign, and
-# BitGroom NaN at odd places and infinity at even ones, for it shaves and sets bits in turn; BitRound keeps it. So it is in float32 and float64, with
-# no error or warning, and a missing_value that is infinite is lost.
+# netCDF4 1.7.5.1.post1 (netCDF-C) with quantize_mode keeps NaN. Of infinity, GranularBitRound makes zero of the other sign, and BitGroom NaN at odd
+# places and infinity at even ones, for it shaves and sets bits in turn; BitRound keeps it. So it is in float32 and float64, with no error or warning.
 # Seen with numpy 2.4.6, on CPython 3.11:
 #     BitRound f4: [0.333, inf, inf, -inf, nan]
 #     BitRound f8: [0.333, inf, inf, -inf, nan]

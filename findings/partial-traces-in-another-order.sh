@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Asked to keep the qubits [2, 0] of three in this order, density_matrix_from_state_vector and partial_trace of Cirq 1.7.0, Circuit.partial_trace of
-# quimb 1.16.0 keep them so, and ptrace of QuTiP 5.3.1, quimb's own partial_trace and Cirq's sub_state_vector, for a state that is a product, sort
+# Asked to keep the qubits [2, 0] of three in this order, density_matrix_from_state_vector and partial_trace of Cirq 1.7.0 and Circuit.partial_trace
+# of quimb 1.16.0 keep them so, and ptrace of QuTiP 5.3.1, quimb's own partial_trace and Cirq's sub_state_vector, for a state that is a product, sort
 # them first: rows and columns are in the order of [0, 2], without a word. QuTiP's documentation tells. The trace, the purity and the entropy are the
 # same in either. Printed are the probabilities of 00, 01, 10 and 11.
 # Seen with numpy 2.4.6, scipy 1.17.1, on CPython 3.11:

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Slices of the five elements 1 to 5, as Python and NumPy 2.4.6 take them, and others. nibabel 5.4.2 counts from the end a second time where a
 # negative bound lies before the beginning: [:-7] are three elements, and [-1:-6:-1], all in reverse, none. sparse 0.19.3 takes the end -1 of a
-# reversed slice for the place before the first, which is -1 for Python's last. Dask 2026.8.0, and xarray 2026.9.0 of a file, reverse all where the
-# start lies before the beginning; Astropy's .section (8.0.2) of a compressed image has one there. fitsio 1.4.2 has one or none of any reversed slice.
-# netCDF4 1.7.5.1.post1 is as NumPy.
+# reversed slice for the place before the first element, and Python for the last one. Dask 2026.8.0, and xarray 2026.9.0 of a file, reverse all where
+# the start lies before the beginning; Astropy's .section (8.0.2) of a compressed image has one there. fitsio 1.4.2 has one or none of any reversed
+# slice. netCDF4 1.7.5.1.post1 is as NumPy.
 # Seen on CPython 3.11:
 #     NumPy: [:-7] none, [-1:-6:-1] 54321, [4:-1:-1] none, [-7::-1] none, [::-1] 54321
 #     nibabel: [:-7] 123, [-1:-6:-1] none, [4:-1:-1] none, [-7::-1] 4321, [::-1] 54321

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tifffile 2026.3.3 writes TIFF files of PackBits with a predictor if it is asked for one, and reads them; libtiff, and with it GDAL (rasterio 1.4.4),
-# OpenCV 5.0.0.93 and Pillow 13.0.0, obeys the predictor in LZW, Deflate and Zstandard alone. The differences are read as numbers: 10, 11, 12 becomes
-# 10, 1, 1, and floats, whose bytes their predictor sorts, are noise. All read without an error.
+# OpenCV 5.0.0.93 and Pillow 13.0.0, obeys the predictor in LZW, Deflate and Zstandard, and not there. The differences are read as numbers: 10, 11, 12
+# becomes 10, 1, 1, and floats, whose bytes their predictor sorts, are noise. All read without an error.
 # Seen with imagecodecs 2026.3.6, numpy 2.4.6, on CPython 3.11:
 #     deflate, predictor None: tifffile [10, 11, 12, 13], GDAL [10, 11, 12, 13], OpenCV [10, 11, 12, 13], Pillow [10, 11, 12, 13]
 #     deflate, predictor 2: tifffile [10, 11, 12, 13], GDAL [10, 11, 12, 13], OpenCV [10, 11, 12, 13], Pillow [10, 11, 12, 13]
