@@ -169,6 +169,21 @@ def test_fits_keeps_unsigned_numbers(tmp_path):
     np.testing.assert_array_equal(fits.getdata(tmp_path / "o.fits"), A.astype("u2").T)
 
 
+def test_fits_keeps_undefined_pixels(tmp_path):
+    fits = pytest.importorskip("astropy.io.fits")
+    whole = A.astype("i2")
+    image = fits.PrimaryHDU(whole)
+    image.header.update({"BLANK": int(whole[0, 0, 0]), "BZERO": 0.5})
+    image.writeto(tmp_path / "a.fits")
+    # A sign, which FITS allows and JSON does not.
+    (tmp_path / "a.fits").write_bytes((tmp_path / "a.fits").read_bytes().replace(b" 0.5", b"+0.5"))
+    assert faro.open(tmp_path / "a.fits")["0"].attributes == {"BLANK": whole[0, 0, 0], "BZERO": 0.5}
+    faro.relayout(tmp_path / "a.fits", tmp_path / "o.fits", axes=(2, 1, 0))
+    np.testing.assert_array_equal(fits.getdata(tmp_path / "o.fits"), np.where(whole == whole[0, 0, 0], np.nan, whole + 0.5).T)
+    faro.relayout(tmp_path / "a.fits", tmp_path / "f.fits", dtype="float32")
+    assert "BLANK" not in fits.getheader(tmp_path / "f.fits")
+
+
 def test_fits_cards_are_whole_or_left_out(tmp_path):
     fits = pytest.importorskip("astropy.io.fits")
     zarr = pytest.importorskip("zarr", "3.0")

@@ -25,7 +25,8 @@ constexpr std::array kFitsTypes{TypeNumber{8, "uint8"},     TypeNumber{16, "int1
 constexpr std::uint64_t kFitsBlock = 2880;
 constexpr std::uint64_t kCardBytes = 80;
 // Cards that say nothing of an axis, and are kept.
-constexpr std::array<std::string_view, 4> kKept{"BSCALE", "BZERO", "BUNIT", "OBJECT"};
+constexpr std::string_view kUndefined = "BLANK";  // the integer of an undefined pixel; floats have NaN
+constexpr std::array<std::string_view, 5> kKept{"BSCALE", "BZERO", kUndefined, "BUNIT", "OBJECT"};
 
 struct FitsCard {
   std::string keyword;
@@ -119,7 +120,7 @@ class Fits final : public Format {
       text += card(fmt::format("NAXIS{}", a + 1), std::to_string(wanted.shape[rank - 1 - a]));
     for (const std::string_view keyword : kKept) {
       const auto kept = wanted.notes.attributes.find(std::string(keyword));
-      if (kept == wanted.notes.attributes.end()) continue;
+      if (kept == wanted.notes.attributes.end() || (keyword == kUndefined && type->number < 0)) continue;
       if (const auto value = value_text(*kept)) text += card(std::string(keyword), *value);
     }
     text += fmt::format("{:<80}", "END");
@@ -245,6 +246,7 @@ class Fits final : public Format {
       }
       std::string digits = card->value;
       std::replace(digits.begin(), digits.end(), 'D', 'E');
+      if (digits.front() == '+') digits.erase(0, 1);
       const Json value = Json::parse(digits, nullptr, false);
       double number = 0;
       const char* const end = digits.data() + digits.size();
