@@ -106,3 +106,35 @@ def test_a_refused_call_on_the_short_way_leaves_the_counter():
         faro.flip(x_of(), out=torch.zeros(4, 8).t())
     faro.flip(torch.zeros(3, 5), out=out)
     assert out._version == 1
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int64, torch.bfloat16, torch.float32, torch.complex64])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_rows_are_taken_put_and_added_as_pytorch_does(dtype, axis):
+    x = torch.arange(60).reshape(3, 4, 5).to(dtype)
+    n = x.shape[axis]
+    for places in (torch.randperm(n), torch.randperm(n).to(torch.int32), torch.arange(n)[:2]):
+        values = x.index_select(axis, places) + 1
+        out = torch.zeros_like(values)
+        assert faro.take(x, places, axis, out=out) is out and torch.equal(out, x.index_select(axis, places))
+        for given in (values, values.flip(0), values.transpose(0, 1).contiguous().transpose(0, 1)):
+            put, wanted = x.clone(), x.clone()
+            assert faro.put(put, places, given, axis) is put and torch.equal(put, wanted.index_copy_(axis, places.long(), given))
+            if dtype != torch.complex64:
+                added, wanted = x.clone(), x.clone()
+                assert faro.add_at(added, places, given, axis) is added
+                assert torch.equal(added, wanted.index_add_(axis, places.long(), given))
+
+
+def test_rows_that_share_memory_or_name_none_are_refused_before_anything_is_written():
+    x, i = torch.arange(12.0).reshape(4, 3), torch.arange(4)
+    for call in (lambda: faro.take(x, i, 0, out=x), lambda: faro.put(x, i, x), lambda: faro.add_at(x, i, x),
+                 lambda: faro.take(x[:3], i[:3], 0, out=x[1:])):
+        with pytest.raises(faro.FaroValueError, match="disjoint|one array|overlap"):
+            call()
+    y, z = torch.zeros(4, 3), torch.zeros(4, 3)
+    for call in (lambda: faro.take(x, i + 1, 0, out=y), lambda: faro.put(y, i + 1, x), lambda: faro.put(y, i // 2, x),
+                 lambda: faro.add_at(y, i + 1, x), lambda: faro.take(x, i, 0, out=y[:3]), lambda: faro.put(y, i, x[:3])):
+        with pytest.raises(faro.FaroValueError):
+            call()
+    assert torch.equal(y, z) and torch.equal(x, torch.arange(12.0).reshape(4, 3))
