@@ -101,7 +101,7 @@ struct CpuState final : Group::State {
   void plan_work() override {
     by_one.resize(problems.size());
     by_team.resize(problems.size());
-    const std::uint64_t all = moved_bytes();
+    const std::uint64_t all = moved_bytes;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const GroupWork& part = parts[i];
       if (!part.has_problem() || is_large(part, all)) {
@@ -203,7 +203,7 @@ struct CpuState final : Group::State {
 
   std::optional<double> predicted_us() const override {
     const Target target = cpu::target(threads);
-    const std::uint64_t bytes = moved_bytes() / 2;
+    const std::uint64_t bytes = moved_bytes / 2;
     return curves_of(target).predict_us(IndexKernel::copy, 1, std::max<std::uint64_t>(bytes, 1));
   }
 
