@@ -221,7 +221,7 @@ def overhead() -> None:
     print(f"| move_cache of 80 layers | {of(lambda: faro.move_cache(caches_of[:80], caches_of[80:], near, near, src_layout='vllm-flash-attention'), 20):.2f} |")
 
 
-def on_the_cpu(layers: int, tokens: int) -> None:
+def caches_on_the_cpu(layers: int, tokens: int) -> None:
     import numpy as np
 
     def table_of(title: str, ways, same) -> None:
@@ -266,17 +266,54 @@ def on_the_cpu(layers: int, tokens: int) -> None:
         table_of(f"{layers} layers of K and V, {tokens} tokens x {heads} x {width}, bf16 NHD in 16 to {str(dtype)[6:]} HND in 64",
                  [("faro.plan_cache_move", lambda: move.run(near, far)), ("a loop of indexing and transpose, PyTorch", loop),
                   ("one copy of as much bf16", lambda: copied.copy_(flat))], lambda: [y.view(torch.uint8).numpy() for y in dst])
-    xs = [np.random.default_rng(i).standard_normal((16, 32)).astype("f2") for i in range(1000)]
-    ys = [np.empty((32, 16), "f2") for _ in xs]
-    group = faro.group((x, (1, 0), y) for x, y in zip(xs, ys))
 
-    def numpy_loop():
-        for x, y in zip(xs, ys):
-            np.copyto(y, x.T)
 
-    source, target = np.zeros(1 << 19, "f2"), np.zeros(1 << 19, "f2")
-    table_of("1000 arrays of 1 KiB, transposed", [("faro.group, kept", group.run), ("a loop of NumPy copies", numpy_loop),
-                                                   ("one copy of the sum", lambda: np.copyto(target, source))], lambda: ys)
+def groups_on_the_cpu() -> None:
+    """Groups of small arrays and calls of a family, each call timed in turns with the library's own."""
+    import numpy as np
+
+    def timed(calls, times: int, rounds: int = 25) -> list[float]:
+        samples: list[list[float]] = [[] for _ in calls]
+        for call in calls:
+            call()
+        for _ in range(rounds):
+            for k, call in enumerate(calls):
+                begin = time.perf_counter()
+                for _ in range(times):
+                    call()
+                samples[k].append((time.perf_counter() - begin) / times * 1e6)
+        return [statistics.median(each) for each in samples]
+
+    random = np.random.default_rng(1)
+    drawn = [(tuple(random.integers(4, 17, 3).tolist()), tuple(random.permutation(3).tolist())) for _ in range(1000)]
+    print("\n## Groups: microseconds, the median of 25 rounds\n\n| arrays | kept | kept, one thread | `run(ins, outs)` | a loop of "
+          "`numpy.copyto(out, x.transpose(...))` | kept: times NumPy |\n|---|---|---|---|---|---|")
+    for name, members, of in (("100 of 2x8x4, 4 bytes", [((2, 8, 4), (1, 0, 2))] * 100, "f4"), ("100 of 8x16, 8 bytes", [((8, 16), (1, 0))] * 100, "f8"),
+                              ("1000 of 16x16, 1 KiB", [((16, 16), (1, 0))] * 1000, "f4"), ("1000 of 32x32, 4 KiB", [((32, 32), (1, 0))] * 1000, "f4"),
+                              ("1000 of 8x16x8, 4 KiB", [((8, 16, 8), (2, 0, 1))] * 1000, "f4"),
+                              ("1000 of three axes of 4 to 16, drawn", drawn, "f4"), ("1000 of 64x64, 16 KiB", [((64, 64), (1, 0))] * 1000, "f4")):
+        xs = [random.standard_normal(shape).astype(of) for shape, _ in members]
+        ys = [np.empty(tuple(shape[a] for a in order), of) for shape, order in members]
+        kept = [(x, order, y) for x, (_, order), y in zip(xs, members, ys)]
+        group, by_one = faro.group(kept), faro.group(kept, threads=1)
+
+        def numpy_loop():
+            for x, order, y in kept:
+                np.copyto(y, x.transpose(order))
+
+        group.run()
+        assert all(np.array_equal(y, x.transpose(order)) for x, order, y in kept), name
+        us = timed((group.run, by_one.run, lambda: group.run(xs, ys), numpy_loop), 200 if len(kept) == 100 else 5)
+        print(f"| {name} | {' | '.join(f'{each:.1f}' for each in us)} | {us[3] / us[0]:.2f} |", flush=True)
+    print("\n## A call: microseconds, the median of 25 rounds\n\n| arrays of 2 x n x 4 numbers of 4 bytes | a family, 64 n by turns | "
+          "one n | `permute_dims`, one n | the library's own |\n|---|---|---|---|---|")
+    family = faro.family((2, None, 4), (1, 0, 2), itemsize=4)
+    for name, xs, own in (("NumPy", [np.ones((2, n, 4), "f4") for n in range(2, 66)], lambda x: x.transpose(1, 0, 2).copy()),
+                          ("PyTorch", [torch.ones(2, n, 4) for n in range(2, 66)], lambda x: x.permute(1, 0, 2).contiguous())):
+        same = [xs[3]] * 64
+        us = timed([lambda call=call, of=of: [call(x) for x in of] for call, of in
+                    ((family, xs), (family, same), (lambda x: faro.permute_dims(x, (1, 0, 2)), same), (own, same))], 20)
+        print(f"| {name} | {' | '.join(f'{each / 64:.2f}' for each in us)} |")
 
 
 def main() -> None:
@@ -289,7 +326,11 @@ def main() -> None:
     if options.cpu:
         print(f"# Many arrays at once on a CPU\n\nPyTorch {torch.__version__}, {torch.get_num_threads()} threads, faro {faro.__version__}, commit "
               f"{os.environ.get('FARO_COMMIT', 'unknown')}. `bench/python/caches.py {' '.join(sys.argv[1:])}`")
-        return on_the_cpu(options.layers, options.tokens)
+        if options.only in (None, "caches"):
+            caches_on_the_cpu(options.layers, options.tokens)
+        if options.only in (None, "groups"):
+            groups_on_the_cpu()
+        return
     print(f"# Many arrays at once on a GPU\n\n{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, faro {faro.__version__}, commit "
           f"{os.environ.get('FARO_COMMIT', 'unknown')}. `bench/python/caches.py {' '.join(sys.argv[1:])}`")
     for name, part in (("overhead", overhead), ("tokens", tokens_to_experts), ("groups", lambda: groups(options.layers, options.tokens)),

@@ -82,8 +82,9 @@ class Group {
 
   /// All members, by the pointers that they were made with: nothing is checked again, and of engine cuda
   /// nothing is copied or allocated but workspace_bytes(). Engine cpu returns when the results are there;
-  /// engine cuda queues them. What one member writes no other reads, so they have no order. Errors:
-  /// ErrorCode::value for a group with null pointers, and for a stream for engine cpu; ErrorCode::device.
+  /// engine cuda queues them, as a graph that it keeps, so that runs on several streams are one after another
+  /// there. What one member writes no other reads, so they have no order. Errors: ErrorCode::value for a
+  /// group with null pointers, and for a stream for engine cpu; ErrorCode::device.
   void run(Stream stream = {}) const;
 
   /// The same of other arrays, as many of each as there are members; of empty members any pointer. Engine

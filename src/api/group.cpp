@@ -83,6 +83,7 @@ void add_part(Group::State& state, detail::GroupProblems& problems, const GroupP
     state.kept.push_back(arrays_of_kept(what));
     work.moved_bytes = state.kept.back().moved_bytes();
   }
+  state.moved_bytes += work.moved_bytes;
   state.parts.push_back(work);
   state.ins[part.member] = what.in;
   state.outs[part.member] = what.out;
@@ -121,7 +122,7 @@ std::size_t Group::size() const { return state().members; }
 Engine Group::engine() const { return state().engine; }
 std::uint64_t Group::workspace_bytes() const { return state().workspace_bytes(); }
 std::uint64_t Group::launches() const { return state().launches(); }
-std::uint64_t Group::moved_bytes() const { return state().moved_bytes(); }
+std::uint64_t Group::moved_bytes() const { return state().moved_bytes; }
 std::optional<double> Group::predicted_us() const { return state().predicted_us(); }
 
 void Group::run(Stream stream) const { run({}, {}, {}, stream); }
@@ -163,7 +164,7 @@ std::string Group::explain() const {
   const State& of = state();
   std::string text =
       fmt::format("{:<14}{}, {}, {} read and written, engine {}\n", "group", count_text(of.members, "array"),
-                  count_text(of.problems.size(), "problem"), size_text(of.moved_bytes()), name(of.engine));
+                  count_text(of.problems.size(), "problem"), size_text(of.moved_bytes), name(of.engine));
   text += of.explain_work();
   if (const auto us = of.predicted_us()) text += fmt::format("{:<14}{:.4g} us\n", "predicted", *us);
   return text;

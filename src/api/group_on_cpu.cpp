@@ -32,8 +32,7 @@ using detail::of_member;
 // What a thread does with an array of a problem.
 class CpuWork {
  public:
-  /// `many`: of more programs than caches hold.
-  CpuWork(const GroupProblem& of, int threads, bool many) {
+  CpuWork(const GroupProblem& of, int threads) {
     const PlanOptions options{.engine = Engine::cpu, .threads = threads};
     if (of.arithmetic != nullptr) {
       if (of.problem.view) {
@@ -44,8 +43,8 @@ class CpuWork {
       return;
     }
     in_place_ = of.in_place();
-    detail::Decision decision = detail::decide(of.problem, options);
-    if (const auto move = many ? cpu::small_move(decision.plan) : std::nullopt) {
+    const detail::Decision decision = detail::decide(of.problem, options);
+    if (const auto move = cpu::small_move(of.problem)) {
       runs_ = *move;
     } else {
       runs_.emplace<cpu::Executor>(decision.plan);
@@ -63,7 +62,8 @@ class CpuWork {
   }
 
   void run(const std::byte* in, std::byte* out, std::byte* workspace) const {
-    if (const auto* const move = std::get_if<cpu::SmallMove>(&runs_)) return move->run(in, out);
+    if (const auto* const move = std::get_if<cpu::SmallMove>(&runs_))
+      return cpu::ReadyMove(*move).run(in, out);
     if (const auto* const arithmetic = std::get_if<ExecutableArithmetic>(&runs_))
       return detail::run_arithmetic(*arithmetic, in, out, {});
     const auto& executor = std::get<cpu::Executor>(runs_);
@@ -95,14 +95,13 @@ struct CpuState final : Group::State {
   std::vector<std::size_t> large;               // parts, one after another
   std::vector<SmallPart> small;                 // the heaviest first
   std::vector<CpuBatch> batches;
-  static constexpr std::size_t kManyProblems = 16;
   int team = 1;                    // of threads that move these
   std::uint64_t thread_bytes = 0;  // of workspace, of each of them
 
   void plan_work() override {
     by_one.resize(problems.size());
     by_team.resize(problems.size());
-    const std::uint64_t all = moved_bytes();
+    const std::uint64_t all = moved_bytes;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const GroupWork& part = parts[i];
       if (!part.has_problem() || is_large(part, all)) {
@@ -114,9 +113,7 @@ struct CpuState final : Group::State {
       std::optional<CpuWork>& work = (is_large(part, all) ? by_team : by_one)[part.problem];
       if (work) continue;
       const bool by_all = is_large(part, all);
-      of_member(part.member, [&] {
-        work.emplace(problems[part.problem], by_all ? threads : 1, problems.size() > kManyProblems);
-      });
+      of_member(part.member, [&] { work.emplace(problems[part.problem], by_all ? threads : 1); });
       if (!by_all) thread_bytes = std::max(thread_bytes, work->workspace_bytes());
     }
     std::erase_if(small, [&](const SmallPart& part) { return part.work.moved_bytes == 0; });
@@ -179,10 +176,12 @@ struct CpuState final : Group::State {
       try {
         if (thread_bytes > 0 && workspaces[rank] == nullptr)
           workspaces[rank] = std::make_unique_for_overwrite<std::byte[]>(thread_bytes);
+        std::optional<cpu::ReadyMove> ready;
         for (std::size_t i = batches[number].begin; i < batches[number].end; ++i) {
           const auto& [part, move] = small[i];
           if (move) {
-            move->run(part.in(at), part.out(at));
+            if (!ready || part.problem != small[i - 1].work.problem) ready.emplace(*move);
+            ready->run(part.in(at), part.out(at));
           } else {
             by_one[part.problem]->run(part.in(at), part.out(at), workspaces[rank].get());
           }
@@ -204,7 +203,7 @@ struct CpuState final : Group::State {
 
   std::optional<double> predicted_us() const override {
     const Target target = cpu::target(threads);
-    const std::uint64_t bytes = moved_bytes() / 2;
+    const std::uint64_t bytes = moved_bytes / 2;
     return curves_of(target).predict_us(IndexKernel::copy, 1, std::max<std::uint64_t>(bytes, 1));
   }
 

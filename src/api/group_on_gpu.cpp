@@ -71,7 +71,7 @@ struct CudaState final : Group::State {
     Target target = cuda::target(device);
     device = target.device;
     // What is small alone is not where there is much of it: its tiles are those of large arrays.
-    if (moved_bytes() / 2 > target.small_bytes_max) target.small_bytes_max = 0;
+    if (moved_bytes / 2 > target.small_bytes_max) target.small_bytes_max = 0;
     rates = target.calibration;
     std::vector<std::optional<std::vector<detail::GpuPass>>> passes(problems.size());
     plans.resize(problems.size());
@@ -341,7 +341,7 @@ struct CudaState final : Group::State {
     constexpr double kLaunchUs = 2.5;
     if (!rates || rates->copy.gb_per_s <= 0) return std::nullopt;
     const double launched = kLaunchUs * static_cast<double>(std::max<std::uint64_t>(launches(), 1) - 1);
-    return rates->copy.microseconds(static_cast<double>(moved_bytes())) + launched;
+    return rates->copy.microseconds(static_cast<double>(moved_bytes)) + launched;
   }
 
   std::string explain_work() const override {

@@ -119,11 +119,7 @@ struct Group::State {
   virtual std::string explain_work() const = 0;
   virtual std::optional<double> predicted_us() const = 0;
 
-  std::uint64_t moved_bytes() const {
-    std::uint64_t bytes = 0;
-    for (const detail::GroupWork& part : parts) bytes += part.moved_bytes;
-    return bytes;
-  }
+  std::uint64_t moved_bytes = 0;  // of all parts
 
   const detail::GroupProblem& arrays_of(std::size_t part) const {
     return parts[part].has_problem() ? problems[parts[part].problem] : kept[kept_of[part]];

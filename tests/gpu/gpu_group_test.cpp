@@ -8,6 +8,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "drawn_group.hpp"
@@ -99,6 +100,34 @@ struct DeviceList {
   }
 };
 
+// What is queued on a stream that is captured, to be launched again and again.
+class CapturedRun {
+ public:
+  template <typename Queue>
+  explicit CapturedRun(const Queue& queue) {
+    check_cuda(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal),
+               "cudaStreamBeginCapture");
+    queue(Stream(stream_.get()));
+    check_cuda(cudaStreamEndCapture(stream_.get(), &graph_), "cudaStreamEndCapture");
+    check_cuda(cudaGraphInstantiate(&executable_, graph_, 0), "cudaGraphInstantiate");
+  }
+  CapturedRun(const CapturedRun&) = delete;
+  CapturedRun& operator=(const CapturedRun&) = delete;
+  ~CapturedRun() {
+    cudaGraphExecDestroy(executable_);
+    cudaGraphDestroy(graph_);
+  }
+  void launch_and_wait() const {
+    check_cuda(cudaGraphLaunch(executable_, stream_.get()), "cudaGraphLaunch");
+    stream_.wait();
+  }
+
+ private:
+  OwnStream stream_;
+  cudaGraph_t graph_ = nullptr;
+  cudaGraphExec_t executable_ = nullptr;
+};
+
 constexpr GroupOptions kOnDevice{.engine = Engine::cuda};
 
 class GpuGroup : public GpuTest {};
@@ -176,26 +205,16 @@ TEST_F(GpuGroup, ReplaysAGraphWithOtherAddresses) {
   const std::uint64_t bytes = 2 * problems.size() * sizeof(void*);
   cuda::DeviceArray table(bytes);
   table.upload(table_of(first).data());
-  const OwnStream stream;
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  check_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal),
-             "cudaStreamBeginCapture");
-  group.run_table(reinterpret_cast<const void* const*>(table.data()), stream);
-  check_cuda(cudaStreamEndCapture(stream.get(), &graph), "cudaStreamEndCapture");
-  check_cuda(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
-  check_cuda(cudaGraphLaunch(executable, stream.get()), "cudaGraphLaunch");
-  stream.wait();
+  const CapturedRun run(
+      [&](Stream stream) { group.run_table(reinterpret_cast<const void* const*>(table.data()), stream); });
+  run.launch_and_wait();
   for (const DeviceMember& each : first.members) each.expect_moved();
   for (const DeviceMember& each : second.members) each.expect_untouched();
   for (DeviceMember& each : first.members) each.poison();
   table.upload(table_of(second).data());
-  check_cuda(cudaGraphLaunch(executable, stream.get()), "cudaGraphLaunch");
-  stream.wait();
+  run.launch_and_wait();
   for (const DeviceMember& each : first.members) each.expect_untouched();
   for (const DeviceMember& each : second.members) each.expect_moved();
-  check_cuda(cudaGraphExecDestroy(executable), "cudaGraphExecDestroy");
-  check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
 }
 
 TEST_F(GpuGroup, IsCapturedWithPointersOfTheHost) {
@@ -203,24 +222,50 @@ TEST_F(GpuGroup, IsCapturedWithPointersOfTheHost) {
   DeviceList list;
   for (const Problem& problem : grouped_problems(random, 600)) list.add(problem, random, 32);
   const Group group = plan_group(list.with_pointers(), kOnDevice);
-  const OwnStream stream;
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  check_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal),
-             "cudaStreamBeginCapture");
-  group.run(list.ins(), list.outs(), stream);  // whose lists are gone when it is launched
-  check_cuda(cudaStreamEndCapture(stream.get(), &graph), "cudaStreamEndCapture");
-  check_cuda(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+  const CapturedRun run([&](Stream stream) {
+    group.run(list.ins(), list.outs(), stream);  // whose lists are gone when it is launched
+  });
   for (int i = 0; i < 2; ++i) {
-    check_cuda(cudaGraphLaunch(executable, stream.get()), "cudaGraphLaunch");
-    stream.wait();
+    run.launch_and_wait();
     for (DeviceMember& each : list.members) {
       each.expect_moved();
       each.poison();
     }
   }
-  check_cuda(cudaGraphExecDestroy(executable), "cudaGraphExecDestroy");
-  check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
+}
+
+// Of the addresses that it was made with it keeps a graph, which is no part of another.
+TEST_F(GpuGroup, IsCapturedWithTheArraysThatItWasMadeWith) {
+  test::SplitMix64 random{settings().seed + 9};
+  DeviceList list;
+  for (const Problem& problem : grouped_problems(random, 60)) list.add(problem, random, 32);
+  const Group group = plan_group(list.with_pointers(), kOnDevice);
+  const CapturedRun run([&](Stream stream) { group.run(stream); });
+  for (DeviceMember& each : list.members) each.expect_untouched();
+  for (int i = 0; i < 2; ++i) {
+    run.launch_and_wait();
+    for (DeviceMember& each : list.members) {
+      each.expect_moved();
+      each.poison();
+    }
+  }
+}
+
+TEST_F(GpuGroup, IsRunByManyThreadsAtOnce) {
+  test::SplitMix64 random{settings().seed + 10};
+  DeviceList list;
+  for (const Problem& problem : grouped_problems(random, 60)) list.add(problem, random, 32);
+  const Group group = plan_group(list.with_pointers(), kOnDevice);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      const OwnStream stream;
+      for (int i = 0; i < 50; ++i) group.run(stream);
+      stream.wait();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const DeviceMember& each : list.members) each.expect_moved();
 }
 
 TEST_F(GpuGroup, RunsInMemoryThatIsLent) {

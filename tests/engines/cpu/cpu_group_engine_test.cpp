@@ -84,11 +84,11 @@ TEST(CpuGroup, MovesSmallArraysByAsLittleAsSaysHow) {
     SplitMix64 random{static_cast<std::uint64_t>(1000 + round)};
     SCOPED_TRACE("seed " + std::to_string(1000 + round));
     for (MemberArrays& each : draw_arrays(random, 20, below(random, 2) == 0 ? 200 : 20000)) {
-      const Plan plan = plan_only(each.problem, {.engine = Engine::cpu, .threads = 1});
-      const auto move = cpu::small_move(plan);
+      const auto move = cpu::small_move(each.problem);
       ++(move ? moved : others);
       if (!move) continue;
-      move->run(static_cast<const std::byte*>(each.in()), static_cast<std::byte*>(each.out()));
+      const cpu::ReadyMove ready(*move);
+      ready.run(static_cast<const std::byte*>(each.in()), static_cast<std::byte*>(each.out()));
       each.expect_moved();
     }
   }
@@ -101,6 +101,67 @@ TEST(CpuGroup, MovesSmallArraysByAsLittleAsSaysHow) {
   EXPECT_FALSE(full.add(cpu::SmallMove::Kind::rows, 2, 1 << 20, 1024));
   EXPECT_FALSE(full.add(cpu::SmallMove::Kind::nest, 2, std::int64_t{1} << 31, 8));
   EXPECT_TRUE(full.add(cpu::SmallMove::Kind::nest, 1, std::int64_t{1} << 40, 8));
+}
+
+// One side of a drawn view: strides of its axes in any order, some further apart than they need be, on the
+// input's side some repeated. Gives the elements that it reaches over.
+std::uint64_t draw_strides(SplitMix64& random, bool may_repeat, std::vector<detail::StridedAxis>& axes,
+                           std::int64_t detail::StridedAxis::*side) {
+  std::vector<std::size_t> order(axes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[below(random, i)]);
+  const bool has_gaps = below(random, 3) == 0;
+  std::uint64_t stride = 1;
+  std::uint64_t reach = 1;
+  for (const std::size_t a : order) {
+    if (may_repeat && below(random, 12) == 0) continue;
+    if (has_gaps && below(random, 3) == 0) stride += below(random, 5);
+    axes[a].*side = static_cast<std::int64_t>(stride);
+    reach += (axes[a].extent - 1) * stride;
+    stride *= axes[a].extent;
+  }
+  return reach;
+}
+
+TEST(CpuGroup, MovesSmallViewsWithGapsAndRepeats) {
+  std::size_t moved = 0;
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    SplitMix64 random{seed};
+    const std::uint64_t width = below(random, 5) == 0 ? 1 + below(random, 40) : 1ULL << below(random, 5);
+    detail::AxisMap map;
+    std::uint64_t count = 1;
+    for (std::uint64_t left = 1 + below(random, 6); left > 0; --left) {
+      const std::uint64_t most = below(random, 3) == 0 ? 3 : std::min<std::uint64_t>(90, 2000 / count);
+      map.axes.push_back({.extent = 1 + below(random, std::max<std::uint64_t>(1, most))});
+      count *= map.axes.back().extent;
+    }
+    const std::uint64_t in_elements = draw_strides(random, true, map.axes, &detail::StridedAxis::in);
+    const std::uint64_t out_elements = draw_strides(random, false, map.axes, &detail::StridedAxis::out);
+    const auto move = cpu::small_move(detail::normal_form(map).axes, width);
+    if (!move) continue;
+    ++moved;
+    std::vector<std::byte> in(in_elements * width);
+    for (std::byte& byte : in) byte = static_cast<std::byte>(random());
+    std::vector<std::byte> out(out_elements * width, std::byte{0x5a});
+    std::vector<std::byte> wanted = out;
+    for (std::uint64_t unit = 0; unit < count; ++unit) {
+      std::uint64_t rest = unit;
+      std::int64_t from = 0;
+      std::int64_t to = 0;
+      for (const detail::StridedAxis& axis : map.axes) {
+        const auto digit = static_cast<std::int64_t>(rest % axis.extent);
+        from += digit * axis.in;
+        to += digit * axis.out;
+        rest /= axis.extent;
+      }
+      std::copy_n(in.begin() + from * static_cast<std::int64_t>(width), width,
+                  wanted.begin() + to * static_cast<std::int64_t>(width));
+    }
+    cpu::ReadyMove(*move).run(in.data(), out.data());
+    ASSERT_EQ(out, wanted);
+  }
+  EXPECT_GT(moved, 1500U);
 }
 
 TEST(CpuGroup, MovesLargeArraysByAllThreadsBesideSmallOnes) {

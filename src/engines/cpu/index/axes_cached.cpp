@@ -6,7 +6,6 @@
 //     two to eight rows, and their elements side by side  channels (channels.hpp)
 //     what lies together on both sides, and what is alone units that are copied (unit_copy.hpp)
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -15,7 +14,6 @@
 #include "engines/cpu/line_gather.hpp"
 #include "engines/cpu/pass_program.hpp"
 #include "engines/cpu/plane_transpose.hpp"
-#include "engines/cpu/small_move.hpp"
 #include "engines/cpu/team.hpp"
 #include "engines/cpu/unit_copy.hpp"
 #include "faro/error.hpp"
@@ -42,25 +40,6 @@ class CachedAxesProgram final : public ElementProgram, private AxesBoxes {
     fetches_ = move_ == detail::AxesMove::lines && width_ < kNarrow && elements_ * width_ >= kLarge;
   }
 
-  std::optional<SmallMove> small_move() const {
-    const bool is_planes = move_ == detail::AxesMove::planes;
-    const bool is_units = !is_planes && move_ != detail::AxesMove::channels && !run_.in_vectors && !fetches_;
-    if (tasks_ != 1 || threads() > 1 || width_ > kMostSmallUnit || planes_.backwards ||
-        !(is_planes || is_units))
-      return std::nullopt;
-    SmallMove move(width_);
-    bool fits = true;
-    const auto add = [&](SmallMove::Kind kind, const AxisList& axes) {
-      for (const std::size_t a : axes) fits = fits && move.add(kind, extents_[a], in_[a], out_[a]);
-    };
-    if (is_planes) {
-      add(SmallMove::Kind::rows, rows_);
-      add(SmallMove::Kind::columns, columns_);
-    }
-    add(SmallMove::Kind::nest, others_);
-    return fits ? std::optional(move) : std::nullopt;
-  }
-
   void run(const Step& step) const override {
     FARO_CHECK(step.arrays == pass().arrays);  // the batch is an axis
     share_out(tasks_, threads(), [&](std::uint64_t begin, std::uint64_t end) {
@@ -69,8 +48,6 @@ class CachedAxesProgram final : public ElementProgram, private AxesBoxes {
   }
 
  private:
-  static constexpr std::uint64_t kMostSmallUnit = std::uint64_t{16} << 10;
-
   struct PlacedBox {
     Numbers extents;
     std::int64_t source = 0;
@@ -171,74 +148,7 @@ class CachedAxesProgram final : public ElementProgram, private AxesBoxes {
   UnitRun run_;
 };
 
-// The places along axes, the first the fastest.
-class SmallTable {
- public:
-  void add(std::uint64_t extent, std::int64_t stride) {
-    const std::uint64_t all = count_ * extent;
-    if (count_ == 1) {  // without waiting for the entry before
-      std::int64_t place = 0;
-      for (std::uint64_t at = 1; at < all; ++at) places_[at] = place += stride;
-    } else {
-      for (std::uint64_t at = count_; at < all; ++at) places_[at] = places_[at - count_] + stride;
-    }
-    count_ = all;
-  }
-  const std::int64_t* data() const { return places_; }
-  std::uint64_t count() const { return count_; }
-
-  SmallTable() { places_[0] = 0; }
-
- private:
-  std::uint64_t count_ = 1;
-  std::int64_t places_[SmallMove::kMostPlaces];  // only what is used is set
-};
-
 }  // namespace
-
-std::optional<SmallMove> small_move(const Plan& plan) {
-  if (plan.problem().placement == Placement::in_place || plan.passes().size() != 1) return std::nullopt;
-  const CpuPass* const pass = plan.passes().front().cpu.get();
-  const auto* const axes = pass == nullptr ? nullptr : std::get_if<detail::CpuAxes>(&pass->kernel);
-  const bool is_whole = axes != nullptr && pass->run.arrays_at_once == 0 && pass->in_offset == 0 &&
-                        pass->out_offset == 0 && plan.passes().front().offset == 0;
-  if (!is_whole || axes->staged || pass->streamed) return std::nullopt;
-  return CachedAxesProgram(*pass, *axes).small_move();
-}
-
-bool SmallMove::add(Kind kind, std::uint64_t extent, std::int64_t in, std::int64_t out) {
-  if (extent == 1) return true;
-  const std::size_t number = std::size_t{axes_of_[0]} + axes_of_[1] + axes_of_[2];
-  std::uint64_t places = extent;
-  for (std::size_t a = number - axes_of_[static_cast<std::size_t>(kind)]; a < number; ++a)
-    places *= axis_[a].extent;
-  const auto fits = [](std::int64_t stride) {
-    return stride >= std::numeric_limits<std::int32_t>::min() &&
-           stride <= std::numeric_limits<std::int32_t>::max();
-  };
-  const bool is_table = kind != Kind::nest;
-  if (number == kMostAxes || !fits(in) || !fits(out) || extent > std::numeric_limits<std::uint32_t>::max() ||
-      (is_table && places > kMostPlaces))
-    return false;
-  axis_[number] = {static_cast<std::uint32_t>(extent), static_cast<std::int32_t>(in),
-                   static_cast<std::int32_t>(out)};
-  ++axes_of_[static_cast<std::size_t>(kind)];
-  return true;
-}
-
-void SmallMove::run(const std::byte* in, std::byte* out) const {
-  const std::size_t first = std::size_t{axes_of_[0]} + axes_of_[1];
-  StridedNest nest;
-  for (std::size_t a = first; a < first + axes_of_[2]; ++a)
-    nest.add(axis_[a].extent, axis_[a].in, axis_[a].out);
-  if (first == 0) return copy_units(in, out, unit_bytes_, nest);
-  SmallTable rows;
-  SmallTable columns;
-  for (std::size_t a = 0; a < axes_of_[0]; ++a) rows.add(axis_[a].extent, axis_[a].in);
-  for (std::size_t a = axes_of_[0]; a < first; ++a) columns.add(axis_[a].extent, axis_[a].out);
-  transpose_planes(unit_bytes_, {.data = in, .rows = rows.data(), .count = rows.count()},
-                   {.data = out, .columns = columns.data(), .count = columns.count()}, nest);
-}
 
 Program cached_axes_program(const CpuPass& pass) {
   return std::make_unique<CachedAxesProgram>(pass, std::get<detail::CpuAxes>(pass.kernel));

@@ -41,26 +41,28 @@ class KeptShapes {
   /// Null of a shape that is new, and of one that is no single pass. `at_once`: of a new one, too.
   template <typename AtOnce>
   Pass find(const faro::detail::AxisMap& units, const AtOnce& at_once) {
+    Kept made{.number = number_of(units), .units = units};
     {
       const std::lock_guard lock(mutex_);
-      const auto found =
-          std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.units == units; });
+      const auto found = place_of(made);
       if (found != kept_.end() && found->is_planned) return found->pass;
       if (found == kept_.end() && !at_once()) {
-        keep({.units = units});
+        keep(found, std::move(made));
         return nullptr;
       }
     }
-    Kept made{.units = units, .is_planned = true};
+    made.is_planned = true;
     if (auto pass = is_as_quick(units) ? std::nullopt : faro::detail::searched_pass(units))
       made.pass = std::make_shared<const faro::detail::GpuPass>(*std::move(pass));
     const std::lock_guard lock(mutex_);
-    keep(made);
-    return made.pass;
+    Pass pass = made.pass;
+    keep(place_of(made), std::move(made));
+    return pass;
   }
 
  private:
   struct Kept {
+    std::uint64_t number = 0;  // worked out from the units: most others have another
     faro::detail::AxisMap units;
     bool is_planned = false;
     Pass pass = nullptr;
@@ -74,13 +76,29 @@ class KeptShapes {
                       std::holds_alternative<faro::detail::AxesElementsKernel>(kernel->id));
   }
 
+  static std::uint64_t number_of(const faro::detail::AxisMap& units) {
+    constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
+    std::uint64_t number = units.unit;
+    for (const faro::detail::StridedAxis& axis : units.axes) {
+      for (const std::uint64_t part :
+           {axis.extent, static_cast<std::uint64_t>(axis.in), static_cast<std::uint64_t>(axis.out)})
+        number = (number ^ part) * kOdd;
+    }
+    return number;
+  }
+  std::vector<Kept>::iterator place_of(const Kept& of) {
+    return std::find_if(kept_.begin(), kept_.end(),
+                        [&](const Kept& kept) { return kept.number == of.number && kept.units == of.units; });
+  }
   // In place of the same shape, or of the one that came first.
-  void keep(Kept made) {
-    auto at =
-        std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.units == made.units; });
-    if (at == kept_.end() && kept_.size() < kMost) at = kept_.insert(at, Kept{});
-    if (at == kept_.end()) at = kept_.begin() + static_cast<std::ptrdiff_t>(next_++ % kMost);
-    *at = std::move(made);
+  void keep(std::vector<Kept>::iterator at, Kept made) {
+    if (at != kept_.end()) {
+      *at = std::move(made);
+    } else if (kept_.size() < kMost) {
+      kept_.push_back(std::move(made));
+    } else {
+      kept_[next_++ % kMost] = std::move(made);
+    }
   }
 
   std::mutex mutex_;

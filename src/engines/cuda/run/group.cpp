@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -58,6 +59,57 @@ Carveout carveout_of(const GroupLaunch& launch) {
   return launch.family.kind == kernels::GroupFamily::Kind::tiles ? Carveout::shared : Carveout::needed;
 }
 
+// Launches that were captured: the host queues all of them in a microsecond, of kernels one in three.
+class LaunchGraph {
+ public:
+  LaunchGraph() = default;
+  LaunchGraph(const LaunchGraph&) = delete;
+  LaunchGraph& operator=(const LaunchGraph&) = delete;
+  ~LaunchGraph() {
+    if (ready_ != nullptr) static_cast<void>(works(cudaGraphExecDestroy(ready_)));
+  }
+
+  /// What `queue(Stream)` queues. What cannot be captured is none, and errors are left to who launches it.
+  template <typename Queue>
+  void capture(const Queue& queue) {
+    cudaStream_t stream = nullptr;
+    cudaGraph_t graph = nullptr;
+    if (!works(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking))) return;
+    if (works(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal))) {
+      bool is_whole = true;
+      try {
+        queue(Stream(stream));
+      } catch (const Error&) {
+        is_whole = false;
+      }
+      is_whole = works(cudaStreamEndCapture(stream, &graph)) && is_whole;
+      if (!is_whole || !works(cudaGraphInstantiate(&ready_, graph, 0))) ready_ = nullptr;
+    }
+    if (ready_ != nullptr && works(cudaGraphUpload(ready_, stream)))
+      static_cast<void>(works(cudaStreamSynchronize(stream)));
+    if (graph != nullptr) static_cast<void>(works(cudaGraphDestroy(graph)));
+    static_cast<void>(works(cudaStreamDestroy(stream)));
+  }
+
+  /// False where there is none, or the stream is captured: no graph is launched then.
+  bool launch(Stream stream) const {
+    if (ready_ == nullptr || is_captured(stream)) return false;
+    const std::lock_guard lock(mutex_);  // which a graph does not have
+    check(cudaGraphLaunch(ready_, stream.handle()), "cudaGraphLaunch", kRunningGroup);
+    return true;
+  }
+
+ private:
+  static bool works(cudaError_t result) {
+    if (result == cudaSuccess) return true;
+    static_cast<void>(cudaGetLastError());
+    return false;
+  }
+
+  mutable std::mutex mutex_;
+  cudaGraphExec_t ready_ = nullptr;
+};
+
 }  // namespace
 
 struct GroupExecutor::State {
@@ -76,6 +128,7 @@ struct GroupExecutor::State {
   DeviceBuffer<std::byte> params;
   DeviceBuffer<const void*> kept;
   std::vector<Loaded> launches;
+  LaunchGraph graph;  // of these by the addresses that are kept
 
   State(const GroupLaunches& of, std::uint64_t member_count, std::span<const void* const> addresses,
         const std::vector<RuntimeKernel>& changes, int on)
@@ -104,6 +157,7 @@ struct GroupExecutor::State {
       launches.push_back(std::move(made));
     }
     static_cast<void>(loaded(store_addresses_kernel()));
+    if (kept.size() > 0) graph.capture([&](Stream stream) { launch_all(kept.data(), stream, false); });
   }
 
   void launch_all(const void* const* addresses, Stream stream, bool begun) const {
@@ -146,7 +200,7 @@ GroupExecutor::~GroupExecutor() = default;
 void GroupExecutor::run(Stream stream) const {
   const DeviceGuard guard(state_->device);
   FARO_CHECK(state_->kept.size() == 2 * state_->members);
-  state_->launch_all(state_->kept.data(), stream, false);
+  if (!state_->graph.launch(stream)) state_->launch_all(state_->kept.data(), stream, false);
 }
 
 void GroupExecutor::run(std::span<const void* const> addresses, const void** room, Stream stream) const {
