@@ -6,6 +6,7 @@
 #include <complex>
 #include <cstring>
 #include <functional>
+#include <numeric>
 
 #include "cpu_strided_support.hpp"
 #include "drawn_views.hpp"
@@ -294,7 +295,7 @@ TEST(CpuArithmetic, NarrowedAsRead) {
     const auto signed_columns = static_cast<std::int64_t>(columns);
     const Strided view{
         .extents = {rows, columns}, .in_strides = {signed_columns, 1}, .out_strides = {1, signed_rows}};
-    const detail::ValuePlan made = detail::converted_as_read(
+    const detail::ValuePlan made = detail::on_cpu(
         detail::make_value_plan(view, {.from = Number::f32, .to = Number::f8_e4m3fn}, machine), machine);
     EXPECT_TRUE(made.in_direct && !made.out_direct && made.streamed) << made.explain();
     SplitMix64 random{rows};
@@ -317,9 +318,89 @@ TEST(CpuArithmetic, NarrowedAsRead) {
   const Strided square{.extents = {512, 512}, .in_strides = {512, 1}, .out_strides = {1, 512}};
   for (const Arithmetic& of : {Arithmetic{.from = Number::f16, .to = Number::f32},
                                Arithmetic{.from = Number::f32, .to = Number::f16, .addend = Addend{}}}) {
-    const auto made = detail::converted_as_read(detail::make_value_plan(square, of, machine), machine);
+    const auto made = detail::on_cpu(detail::make_value_plan(square, of, machine), machine);
     EXPECT_TRUE(!made.in_direct && made.out_direct) << made.explain();
   }
+}
+
+// Turned and changed on the way past the caches, as boxes in the cache have it: drawn axes, slices and flips,
+// outputs that begin anywhere, added arrays and sums that accumulate, infinities, subnormal numbers and NaNs.
+TEST(CpuArithmetic, TurnedWhileChanged) {
+  Target machine = cpu::target(2);
+  machine.streaming_bytes = 0;
+  constexpr std::pair<Number, Number> kTypes[] = {
+      {Number::f32, Number::f32},   {Number::f64, Number::f64},   {Number::c64, Number::c64},
+      {Number::c128, Number::c128}, {Number::f32, Number::bf16},  {Number::f32, Number::f16},
+      {Number::f16, Number::f32},   {Number::bf16, Number::f32},  {Number::u8, Number::f32},
+      {Number::u8, Number::f16},    {Number::bf16, Number::bf16}, {Number::f16, Number::bf16}};
+  int turned = 0;
+  for (std::uint64_t seed = 0; seed < 240 && !::testing::Test::HasFailure(); ++seed) {
+    SplitMix64 random{seed};
+    const auto& [from, to] = kTypes[seed % std::size(kTypes)];
+    Strided view;
+    const std::uint64_t rank = 2 + below(random, 3);
+    for (std::uint64_t i = 0; i < rank; ++i)
+      view.extents.push_back(rank == 2 ? 20 + below(random, 300) : 4 + below(random, 40));
+    std::vector<std::size_t> order(rank);
+    std::iota(order.rbegin(), order.rend(), std::size_t{0});
+    if (rank > 2 && below(random, 2) == 0) std::swap(order[0], order[1 + below(random, rank - 1)]);
+    view.in_strides.resize(rank);
+    view.out_strides.resize(rank);
+    const std::uint64_t gap = below(random, 3) == 0 ? below(random, 5) : 0;
+    std::int64_t next = 1;
+    for (std::size_t i = rank; i-- > 0;) {
+      view.in_strides[i] = next;
+      next = (next + static_cast<std::int64_t>(gap)) * static_cast<std::int64_t>(view.extents[i]);
+    }
+    next = 1;
+    for (std::size_t i = rank; i-- > 0;) {
+      view.out_strides[order[i]] = next;
+      next = (next + static_cast<std::int64_t>(below(random, 3) == 0 ? gap : 0)) *
+             static_cast<std::int64_t>(view.extents[order[i]]);
+    }
+    if (below(random, 3) == 0) {
+      const std::size_t axis = below(random, rank);
+      view.in_offset = (view.extents[axis] - 1) * static_cast<std::uint64_t>(view.in_strides[axis]);
+      view.in_strides[axis] *= -1;
+    }
+    view.out_offset = below(random, 2) == 0 ? 0 : below(random, 100);
+    Arithmetic of{.from = from, .to = to};
+    if (is_complex(from)) {
+      of.function = below(random, 2) == 0 ? Function::conjugate : Function::negate;
+    } else {
+      if (below(random, 2) == 0) of.scale = {{1.0 / 3}, {}};
+      if (below(random, 2) == 0) of.offset = {{0.1}, {}};
+      if (below(random, 2) == 0) of.addend = Addend{.number = to, .beta = 0.7};
+    }
+    const detail::ValuePlan boxes = detail::make_value_plan(view, of, machine);
+    const detail::ValuePlan made = detail::on_cpu(boxes, machine);
+    turned += made.turned != nullptr ? 1 : 0;
+    SCOPED_TRACE(to_text(view) + ": " + to_text(of) + "\n" + made.explain());
+    const std::uint64_t out_count = out_elements(view);
+    const std::size_t past_line = below(random, 2) == 0 ? 0 : below(random, 64 / bytes_of(to)) * bytes_of(to);
+    Guarded in(in_elements(view) * bytes_of(from), below(random, 64));
+    Guarded wanted(out_count * bytes_of(to), past_line);
+    Guarded addend(of.addend ? out_count * bytes_of(to) : 0, below(random, 64));
+    fill_numbers(in, from, random);
+    fill_numbers(addend, to, random);
+    const bool accumulates = of.addend && below(random, 2) == 0;
+    if (accumulates) fill_numbers(wanted, to, random);
+    Guarded got = wanted;
+    const auto run = [&](const detail::ValuePlan& plan, Guarded& out) {
+      cpu::ValueSweep(plan, cpu::target(1))
+          .run(in.data(), accumulates ? out.data() : addend.data(), out.data());
+    };
+    run(boxes, wanted);
+    run(made, got);
+    for (std::uint64_t i = 0; i < out_count; ++i) {
+      const auto at = static_cast<std::int64_t>(i);
+      ASSERT_TRUE(agree(to, read(to, got.data(), at, false), read(to, wanted.data(), at, false), false))
+          << "number " << i;
+      std::memcpy(got.data() + i * bytes_of(to), wanted.data() + i * bytes_of(to), bytes_of(to));  // NaNs
+    }
+    ASSERT_EQ(std::memcmp(wanted.memory().data(), got.memory().data(), got.memory().size()), 0);
+  }
+  EXPECT_GT(turned, 100);
 }
 
 TEST(CpuArithmetic, RefusesWhatCannotBe) {
