@@ -160,7 +160,12 @@ class ChangedNumbers {
     const hn::ScalableTag<Real> d;
     const auto zero = hn::Zero(d);
     const auto minus = hn::SignBit(d);
-    const auto signs = negates_ ? minus : conjugates_ ? hn::OddEven(minus, zero) : zero;
+    // A register of one part has it odd or even by its place.
+    constexpr bool is_single = hn::MaxLanes(d) == 1;
+    const bool conjugates = conjugates_;
+    const auto signs = negates_ || (conjugates && is_single) ? minus
+                       : conjugates                          ? hn::OddEven(minus, zero)
+                                                             : zero;
     const auto scale = hn::Set(d, scale_);
     const auto offset = hn::Set(d, offset_);
     const auto beta = hn::Set(d, beta_);
@@ -168,7 +173,8 @@ class ChangedNumbers {
     const Real* const offsets = varying_offset_;
     const bool adds = kKind == PartsKind::varying ? adds_ : kKind == PartsKind::factors_and_addend;
     const auto changed = [&](std::size_t i, const auto& load) HWY_ATTR {
-      auto x = hn::Xor(load(run.from + i), signs);
+      auto x = load(run.from + i);
+      if (!is_single || i % 2 == 1 || !conjugates) x = hn::Xor(x, signs);
       if constexpr (kKind == PartsKind::varying) {
         x = hn::Mul(x, scales != nullptr ? load(scales + i) : scale);
         x = hn::Add(x, offsets != nullptr ? load(offsets + i) : offset);
