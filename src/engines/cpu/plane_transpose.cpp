@@ -40,13 +40,11 @@ namespace faro::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Whole runs, as many as so many lines of the stage have.
-HWY_NOINLINE void WriteChangedRuns(RunTraffic& traffic, std::uint64_t lines) {
+// Whole runs, as many as the lines of the stage that are due.
+HWY_NOINLINE void WriteDueChanged(RunTraffic& traffic) {
   const ChangedRuns& changed = traffic.changed;
   const ValueProgram& program = *changed.program;
   const auto each = static_cast<std::int64_t>((traffic.bytes + kLineBytes - 1) / kLineBytes);
-  constexpr std::uint64_t kMost = 1 << 20;
-  traffic.due += static_cast<std::int64_t>(std::min(lines, kMost));
   const int from_bits = std::countr_zero(bytes_of(program.from));
   const int to_bits = std::countr_zero(bytes_of(program.to));
   const std::uint64_t numbers = traffic.bytes >> from_bits;
@@ -81,6 +79,14 @@ HWY_NOINLINE void WriteChangedRuns(RunTraffic& traffic, std::uint64_t lines) {
     one.to = to;
     convert_run(program, one);
   });
+}
+
+// Some runs at a time: beginning with them takes as long as half a dozen lines.
+HWY_INLINE void WriteChangedRuns(RunTraffic& traffic, std::uint64_t lines) {
+  constexpr std::uint64_t kMost = 1 << 20;
+  constexpr std::int64_t kSome = 48;
+  traffic.due += static_cast<std::int64_t>(std::min(lines, kMost));
+  if (traffic.due >= kSome) WriteDueChanged(traffic);
 }
 
 #if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE

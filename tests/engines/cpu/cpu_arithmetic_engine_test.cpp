@@ -1,5 +1,7 @@
 // Views with arithmetic on the CPU engine against one loop over all indices: drawn types, functions, factors,
 // added arrays, byte orders, strides, alignments, threads and instruction sets, between guard zones.
+#define HWY_WANT_AVX3_DL  // as the kernels do, so that this file knows the same instruction sets
+
 #include <gtest/gtest.h>
 
 #include <cmath>
