@@ -9,7 +9,7 @@
 #include "contains.hpp"
 #include "faro/error.hpp"
 #include "permutation/axis_map.hpp"
-#include "plan/cpu/cpu_solver.hpp"
+#include "plan/solvers.hpp"
 #include "rounding.hpp"
 
 namespace faro::detail {
