@@ -423,7 +423,7 @@ ExecutableArithmetic plan(const Strided& view, const Arithmetic& arithmetic, con
   if (options.engine == Engine::cuda)
     return ExecutableArithmetic(
         std::make_unique<ViewState>(view, made, cuda::ValueExecutor(made, options.device), options.device));
-  made = detail::converted_as_read(std::move(made), machine);
+  made = detail::on_cpu(std::move(made), machine);
   return ExecutableArithmetic(
       std::make_unique<ViewState>(view, made, cpu::ValueSweep(made, cpu::target(1)), options.device));
 }

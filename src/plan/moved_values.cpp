@@ -110,7 +110,7 @@ std::optional<ViewsOfValues> views_of_values(const Permutation& form, std::uint6
       const auto along = place_axis(*of, arithmetic.shape);
       if (along && !add_strides(axes, first, *along, side)) return std::nullopt;
     }
-    made.parts.push_back(converted_as_read(make_value_plan(axes, first, arithmetic, target), target));
+    made.parts.push_back(on_cpu(make_value_plan(axes, first, arithmetic, target), target));
   }
   return made;
 }

@@ -6,7 +6,10 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "contains.hpp"
 #include "faro/error.hpp"
+#include "permutation/axis_map.hpp"
+#include "plan/solvers.hpp"
 #include "rounding.hpp"
 
 namespace faro::detail {
@@ -132,21 +135,26 @@ std::vector<std::uint64_t> whole(const std::vector<ValueAxis>& axes) {
   return extents;
 }
 
+// How many of the last axes of a box lie together on all sides.
+std::size_t direct_axes(const ValuePlan& plan) {
+  const std::size_t axes = std::min(together(plan, &ValueStrides::in), together(plan, &ValueStrides::out));
+  return plan.arithmetic.addend ? std::min(axes, together(plan, &ValueStrides::addend)) : axes;
+}
+
+// Pieces of the work, along a side's fastest axes.
+void choose_pieces(ValuePlan& plan, std::int64_t ValueStrides::*side) {
+  GrowingBox box(plan.axes);
+  box.grow(side, plan.count, std::max(kPieceBytes / bytes_of(plan.arithmetic.to), kShortRun));
+  plan.box = box.extents();
+  plan.run_axes = direct_axes(plan);
+}
+
 void choose_box(ValuePlan& plan) {
   const Arithmetic& of = plan.arithmetic;
   // Where everything lies together along rows, as long as they are: no boxes.
   plan.box = whole(plan.axes);
-  const auto direct_axes = [&] {
-    std::size_t axes = std::min(together(plan, &ValueStrides::in), together(plan, &ValueStrides::out));
-    return of.addend ? std::min(axes, together(plan, &ValueStrides::addend)) : axes;
-  };
-  std::size_t direct = direct_axes();
-  if (plan.count <= 1 || product_of_last(plan.box, direct) >= std::min(kShortRun, plan.count)) {
-    GrowingBox box(plan.axes);
-    box.grow(&ValueStrides::out, plan.count, std::max(kPieceBytes / bytes_of(of.to), kShortRun));
-    plan.box = box.extents();
-    direct = direct_axes();
-    plan.run_axes = direct;
+  if (plan.count <= 1 || product_of_last(plan.box, direct_axes(plan)) >= std::min(kShortRun, plan.count)) {
+    choose_pieces(plan, &ValueStrides::out);
     plan.in_direct = plan.out_direct = plan.addend_direct = true;
     return;
   }
@@ -177,11 +185,61 @@ void check_size(const Strided& view, const Arithmetic& of) {
   }
 }
 
-}  // namespace
+// Whether runs of boxes are whole lines of the output where numbers become narrower.
+bool writes_whole_lines(const layout::CacheBox& box, const Arithmetic& of) {
+  const std::uint64_t line = kLineBytes * bytes_of(of.from) / bytes_of(of.to);
+  const TurnedAxes turned = turned_axes(box);
+  std::uint64_t run_bytes = box.element_bytes;
+  for (const std::size_t axis : turned.rows) run_bytes *= box.extent[axis];
+  bool lines = run_bytes % line == 0;
+  for (std::size_t axis = 0; axis < box.axes.size(); ++axis) {
+    const bool is_across = box.axes[axis].extent > 1 && !contains(turned.rows, axis);
+    lines = lines && (!is_across || static_cast<std::uint64_t>(box.axes[axis].out) % line == 0);
+  }
+  return lines;
+}
+
+// Null where numbers are not changed in registers, plain ones are not turned on their way past the caches, or
+// what they become depends on more than where they are written.
+std::shared_ptr<const CpuPass> turned_pass(const ValuePlan& plan, const Target& target) {
+  const Arithmetic& of = plan.arithmetic;
+  if (!stays_in_registers(of) || plan.count * bytes_of(of.from) <= target.streaming_bytes) return nullptr;
+  AxisMap map{.in_first = plan.first.in, .out_first = plan.first.out};
+  for (const ValueAxis& axis : plan.axes) {
+    const ValueStrides& strides = axis.strides;
+    if (strides.scale != 0 || strides.offset != 0) return nullptr;
+    if (of.addend && strides.addend != strides.out) return nullptr;
+    map.axes.push_back({.extent = axis.extent, .in = strides.in, .out = strides.out});
+  }
+  if (of.addend && plan.first.addend != plan.first.out) return nullptr;
+  const Pass pass = cpu_pass_of(normal_form(std::move(map)), bytes_of(of.from), target);
+  const auto& axes = std::get<CpuAxes>(pass.cpu->kernel);
+  if (axes.move != AxesMove::groups) return nullptr;
+  if (bytes_of(of.to) < bytes_of(of.from) && !writes_whole_lines(axes.box, of)) return nullptr;
+  FARO_CHECK(pass.cpu->out_offset == static_cast<std::uint64_t>(plan.first.out) * bytes_of(of.from));
+  return pass.cpu;
+}
+
+void order_by_input(ValuePlan& plan) {
+  std::stable_sort(plan.axes.begin(), plan.axes.end(),
+                   [](const ValueAxis& a, const ValueAxis& b) { return a.strides.in > b.strides.in; });
+}
+
+// Rows that go past the caches, one after another as the input has them: reads that go on are the faster,
+// streamed stores may go anywhere.
+ValuePlan rows_by_input(ValuePlan plan) {
+  const bool upwards = std::all_of(plan.axes.begin(), plan.axes.end(),
+                                   [](const ValueAxis& axis) { return axis.strides.in > 0; });
+  if (!plan.streamed || plan.arithmetic.addend || !upwards) return plan;
+  ValuePlan made = plan;
+  order_by_input(made);
+  choose_pieces(made, &ValueStrides::in);
+  return made.run_axes == plan.run_axes ? made : plan;
+}
 
 ValuePlan converted_as_read(ValuePlan plan, const Target& target) {
   const Arithmetic& of = plan.arithmetic;
-  if (plan.count == 0 || plan.in_direct || of.addend || bytes_of(of.to) >= bytes_of(of.from)) return plan;
+  if (of.addend || bytes_of(of.to) >= bytes_of(of.from)) return plan;
   ValuePlan turned = plan;
   std::vector<std::size_t> order(plan.axes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -198,6 +256,39 @@ ValuePlan converted_as_read(ValuePlan plan, const Target& target) {
   turned.out_direct = false;
   turned.streamed = plan.written_bytes() > target.streaming_bytes;
   return turned;
+}
+
+}  // namespace
+
+ValuePlan on_cpu(ValuePlan plan, const Target& target) {
+  if (plan.count == 0) return plan;
+  if (plan.in_direct && plan.out_direct) return rows_by_input(std::move(plan));
+  if (plan.in_direct) return plan;
+  plan.turned = turned_pass(plan, target);
+  if (plan.turned == nullptr) return converted_as_read(std::move(plan), target);
+  plan.streamed = true;
+  plan.threads = plan.turned->threads;
+  return plan;
+}
+
+bool has_scale(const Arithmetic& of) { return of.scale.axis || of.scale.values.front() != 1.0; }
+bool has_offset(const Arithmetic& of) { return of.offset.axis || of.offset.values.front() != 0.0; }
+
+bool stays_in_registers(const Arithmetic& of) {
+  const auto is_narrow = [](Number number) { return number == Number::f16 || number == Number::bf16; };
+  const bool turns_signs = of.function == Function::identity || of.function == Function::negate;
+  const bool is_plain = !of.in_swapped && !of.out_swapped && !(of.saturated && is_narrow(of.to)) &&
+                        computed_in(of) == (is_narrow(of.to) ? Number::f32 : of.to);
+  if (is_complex(of.from)) {
+    return is_plain && of.from == of.to && (turns_signs || of.function == Function::conjugate) &&
+           !has_scale(of) && !has_offset(of) && !of.addend;
+  }
+  const bool from =
+      of.from == of.to ||
+      (of.to != Number::f64 && (of.from == Number::f32 || of.from == Number::u8 || is_narrow(of.from)));
+  const bool to = of.to == Number::f32 || of.to == Number::f64 || is_narrow(of.to);
+  return is_plain && from && to && turns_signs &&
+         (!of.addend || (of.addend->number == of.to && !of.addend->swapped));
 }
 
 std::uint64_t ValuePlan::run_count() const { return product_of_last(box, run_axes); }
@@ -242,6 +333,9 @@ std::string told_arithmetic(const Arithmetic& arithmetic, std::uint64_t numbers,
 std::string ValuePlan::explain() const {
   std::string text = told_arithmetic(arithmetic, count, read_bytes(), written_bytes());
   if (count == 0) return text;
+  if (turned != nullptr)
+    return text + fmt::format("loop            {}; changed as they are written\n",
+                              cpu_solver_of(*turned).loop(*turned));
   const auto where = [](bool direct) { return direct ? "where they lie" : "by way of a box in the cache"; };
   text += fmt::format("boxes           {} in runs of {}\n", fmt::join(box, " x "), run_count());
   text += fmt::format("  read          {}\n  written       {}{}\n", where(in_direct), where(out_direct),

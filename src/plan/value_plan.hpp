@@ -12,11 +12,15 @@
 // do not lie together is written from a box as well. So every view has every arithmetic, and the second pass
 // over a box finds it in the cache.
 //
-// Where numbers become narrower a CPU does it the other way round (converted_as_read): runs of the input are
-// converted into a box of the narrower type, in the input's order, and a plan moves that past the caches.
+// On a CPU (on_cpu) three kinds of views go another way. What is turned in registers and written past the
+// caches is moved as plain numbers are, and changed on its way from the stage to the output (turned). Else,
+// where numbers become narrower, runs of the input are converted into a box of the narrower type, in the
+// input's order, and a plan moves that past the caches. Rows that need no box, and go past the caches, are
+// converted in the input's order, too.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,6 +29,8 @@
 #include "faro/problem/target.hpp"
 
 namespace faro::detail {
+
+struct CpuPass;
 
 /// Strides of everything that is read or written, in its own elements; those of coefficients are 0 but on
 /// their axis.
@@ -54,6 +60,8 @@ struct ValuePlan {
   bool out_direct = false;  // converted to where they belong
   bool streamed = false;    // past the caches
   int threads = 1;
+  // The pass of numbers as wide as the input's that are changed as they are written; else null.
+  std::shared_ptr<const CpuPass> turned = nullptr;
 
   std::uint64_t run_count() const;  // of a whole box
   std::uint64_t box_count() const;
@@ -66,6 +74,12 @@ struct ValuePlan {
 std::string told_arithmetic(const Arithmetic& arithmetic, std::uint64_t numbers, std::uint64_t read_bytes,
                             std::uint64_t written_bytes);
 
+bool has_scale(const Arithmetic& of);
+bool has_offset(const Arithmetic& of);
+/// Whether numbers are changed part by part, and are floats of at most two widths or bytes that become such:
+/// engines do that in registers.
+bool stays_in_registers(const Arithmetic& of);
+
 /// Errors: those of check(view) and check(arithmetic, extents); ErrorCode::value for arrays past 2^62 bytes.
 ValuePlan make_value_plan(const Strided& view, const Arithmetic& arithmetic, const Target& target);
 /// The same of axes with all their strides, `first` where index 0 lies. Requires: no element is met twice in
@@ -73,8 +87,10 @@ ValuePlan make_value_plan(const Strided& view, const Arithmetic& arithmetic, con
 ValuePlan make_value_plan(const std::vector<ValueAxis>& axes, const ValueStrides& first,
                           const Arithmetic& arithmetic, const Target& target);
 
-/// The same with boxes that are converted as they are read; `plan` itself where numbers become no narrower,
-/// something is added, or the input has no long runs. For cpu::ValueSweep alone.
-ValuePlan converted_as_read(ValuePlan plan, const Target& target);
+/// The same as a CPU does it best: turned, where numbers stay in registers, one factor is for all of them and
+/// what is added lies as the output does; or with boxes that are converted as they are read, where numbers
+/// become narrower, nothing is added, and the input has long runs; or with rows in the input's order; else
+/// `plan` itself. For cpu::ValueSweep alone.
+ValuePlan on_cpu(ValuePlan plan, const Target& target);
 
 }  // namespace faro::detail

@@ -33,7 +33,8 @@ struct Step {
   std::byte* memory = nullptr;  // the threads' parts
   // Numbers that are converted on this side, of one array: by it instead of at `in`, or at `out`. Entries
   // that scatter, levels and chunks, multiplications and computed maps do so on either side that their loop
-  // goes along in order (plan/moved_values.hpp).
+  // goes along in order (plan/moved_values.hpp); axes in groups of columns change them as they are written,
+  // and `out` only says how numbers lie beside lines (plan/value_plan.hpp).
   const ValueSide* read = nullptr;
   const ValueSide* written = nullptr;
 };

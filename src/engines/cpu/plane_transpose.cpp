@@ -12,6 +12,7 @@
 #include "engines/cpu/register_transpose-inl.hpp"
 #include "engines/cpu/streamed_lines-inl.hpp"
 #include "engines/cpu/strided_nest-inl.hpp"
+#include "engines/cpu/values/changed_runs-inl.hpp"
 #include "hwy/highway.h"
 
 #ifndef FARO_TRANSPOSE_RUNS_PLAINLY
@@ -52,6 +53,7 @@ void TransposeRunsMeanwhile(std::uint64_t element_bytes, const PlaneRows& from, 
 }
 void StartRuns(RunTraffic& /*traffic*/) {}
 void FinishRuns(RunTraffic& traffic) {
+  if (traffic.changed.program != nullptr) return WriteChangedRuns(traffic, ~std::uint64_t{0});
   for (; traffic.next < traffic.count; ++traffic.next) {
     const RunTraffic::Run run = traffic.run(traffic.next);
     std::memcpy(run.to, run.from, traffic.bytes);
@@ -109,6 +111,7 @@ HWY_INLINE void WriteShortRuns(RunTraffic& traffic, std::uint64_t lines) {
 }
 
 HWY_INLINE void WriteLines(RunTraffic& traffic, std::uint64_t lines) {
+  if (traffic.changed.program != nullptr) return WriteChangedRuns(traffic, lines);
   if (traffic.bytes <= kShortRun) return WriteShortRuns(traffic, lines);
   for (;;) {
     const std::uint64_t count = std::min(lines, traffic.left / kLineBytes);
@@ -533,7 +536,7 @@ void TransposeRunsMeanwhile(std::uint64_t element_bytes, const PlaneRows& from, 
 
 void StartRuns(RunTraffic& traffic) {
   traffic.due = 0;
-  if (traffic.bytes > kShortRun) NextRun(traffic);
+  if (traffic.bytes > kShortRun && traffic.changed.program == nullptr) NextRun(traffic);
 }
 void FinishRuns(RunTraffic& traffic) { WriteLines(traffic, ~std::uint64_t{0}); }
 #endif

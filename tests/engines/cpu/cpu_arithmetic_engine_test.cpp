@@ -1,17 +1,21 @@
 // Views with arithmetic on the CPU engine against one loop over all indices: drawn types, functions, factors,
 // added arrays, byte orders, strides, alignments, threads and instruction sets, between guard zones.
+#define HWY_WANT_AVX3_DL  // as the kernels do, so that this file knows the same instruction sets
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <complex>
 #include <cstring>
 #include <functional>
+#include <numeric>
 
 #include "cpu_strided_support.hpp"
 #include "drawn_views.hpp"
 #include "engines/cpu.hpp"
 #include "engines/cpu/values/value_sweep.hpp"
 #include "faro/faro.hpp"
+#include "hwy/targets.h"
 #include "number_support.hpp"
 #include "refusal.hpp"
 
@@ -127,6 +131,7 @@ struct Drawn {
   std::size_t out_past_line = 0;
   int threads = 1;
   bool accumulates = false;
+  bool past_caches = false;  // as if the caches held nothing
 };
 
 std::string text_of(const Drawn& drawn) {
@@ -139,6 +144,8 @@ void expect_arithmetic(const Drawn& drawn, std::uint64_t seed) {
   SCOPED_TRACE(text_of(drawn));
   const Arithmetic& of = drawn.arithmetic;
   const auto plan = faro::plan(drawn.view, of, {.engine = Engine::cpu, .threads = drawn.threads});
+  Target machine = cpu::target(drawn.threads);
+  machine.streaming_bytes = 0;
   Guarded in(plan.in_count() * bytes_of(of.from), drawn.in_past_line);
   Guarded out(plan.out_count() * bytes_of(of.to), drawn.out_past_line);
   const Number added = of.addend ? of.addend->number : of.to;
@@ -149,7 +156,12 @@ void expect_arithmetic(const Drawn& drawn, std::uint64_t seed) {
   if (drawn.accumulates) fill_numbers(out, of.to, random);
   const Guarded before = out;
   const std::byte* const other = drawn.accumulates ? out.data() : of.addend ? addend.data() : nullptr;
-  plan.run({in.data(), plan.in_count()}, out.data(), plan.out_count(), {other, plan.addend_count()});
+  if (drawn.past_caches) {
+    const detail::ValuePlan made = detail::on_cpu(detail::make_value_plan(drawn.view, of, machine), machine);
+    cpu::ValueSweep(made, cpu::target(1)).run(in.data(), other, out.data());
+  } else {
+    plan.run({in.data(), plan.in_count()}, out.data(), plan.out_count(), {other, plan.addend_count()});
+  }
 
   const Number computed = computed_in(of);
   const bool complex = is_complex(computed);
@@ -294,7 +306,7 @@ TEST(CpuArithmetic, NarrowedAsRead) {
     const auto signed_columns = static_cast<std::int64_t>(columns);
     const Strided view{
         .extents = {rows, columns}, .in_strides = {signed_columns, 1}, .out_strides = {1, signed_rows}};
-    const detail::ValuePlan made = detail::converted_as_read(
+    const detail::ValuePlan made = detail::on_cpu(
         detail::make_value_plan(view, {.from = Number::f32, .to = Number::f8_e4m3fn}, machine), machine);
     EXPECT_TRUE(made.in_direct && !made.out_direct && made.streamed) << made.explain();
     SplitMix64 random{rows};
@@ -317,9 +329,76 @@ TEST(CpuArithmetic, NarrowedAsRead) {
   const Strided square{.extents = {512, 512}, .in_strides = {512, 1}, .out_strides = {1, 512}};
   for (const Arithmetic& of : {Arithmetic{.from = Number::f16, .to = Number::f32},
                                Arithmetic{.from = Number::f32, .to = Number::f16, .addend = Addend{}}}) {
-    const auto made = detail::converted_as_read(detail::make_value_plan(square, of, machine), machine);
+    const auto made = detail::on_cpu(detail::make_value_plan(square, of, machine), machine);
     EXPECT_TRUE(!made.in_direct && made.out_direct) << made.explain();
   }
+}
+
+// Axes in any order of a padded or flipped input, to an output that begins anywhere.
+Strided draw_turned_view(SplitMix64& random) {
+  Strided view;
+  const std::uint64_t rank = 2 + below(random, 3);
+  for (std::uint64_t i = 0; i < rank; ++i)
+    view.extents.push_back(rank == 2 ? 20 + below(random, 200) : 4 + below(random, rank == 3 ? 50 : 16));
+  std::vector<std::size_t> order(rank);
+  std::iota(order.rbegin(), order.rend(), std::size_t{0});
+  if (rank > 2 && below(random, 2) == 0) std::swap(order[0], order[1 + below(random, rank - 1)]);
+  const auto gap = static_cast<std::int64_t>(below(random, 3) == 0 ? below(random, 5) : 0);
+  view.in_strides.resize(rank);
+  view.out_strides.resize(rank);
+  std::int64_t next = 1;
+  for (std::size_t i = rank; i-- > 0; next = (next + gap) * static_cast<std::int64_t>(view.extents[i]))
+    view.in_strides[i] = next;
+  next = 1;
+  for (std::size_t i = rank; i-- > 0; next = (next + gap) * static_cast<std::int64_t>(view.extents[order[i]]))
+    view.out_strides[order[i]] = next;
+  if (below(random, 3) == 0) {
+    const std::size_t axis = below(random, rank);
+    view.in_offset = (view.extents[axis] - 1) * static_cast<std::uint64_t>(view.in_strides[axis]);
+    view.in_strides[axis] *= -1;
+  }
+  view.out_offset = below(random, 2) == 0 ? 0 : below(random, 100);
+  return view;
+}
+
+// Turned and changed on the way past the caches, in registers of every instruction set.
+TEST(CpuArithmetic, TurnedWhileChanged) {
+  constexpr Number kFrom[] = {Number::f32, Number::f64,  Number::c64, Number::c128,
+                              Number::f16, Number::bf16, Number::u8};
+  constexpr Number kTo[] = {Number::f32, Number::f16, Number::bf16};
+  Target machine = cpu::target(1);
+  machine.streaming_bytes = 0;
+  int turned = 0;
+  const std::uint64_t rounds = testing::kInstrumented ? 20 : 150;
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(~(target - 1));
+    for (std::uint64_t seed = 0; seed < rounds && !::testing::Test::HasFailure(); ++seed) {
+      SplitMix64 random{seed};
+      Drawn drawn{.view = draw_turned_view(random), .past_caches = true};
+      Arithmetic& of = drawn.arithmetic;
+      of.from = kFrom[seed % std::size(kFrom)];
+      const bool is_wide = of.from == Number::f64 || is_complex(of.from);
+      of.to = is_wide ? of.from : kTo[below(random, std::size(kTo))];
+      if (is_complex(of.from)) {
+        of.function = below(random, 2) == 0 ? Function::conjugate : Function::negate;
+      } else {
+        if (below(random, 2) == 0) of.scale = {{1.0 / 3}, {}};
+        if (below(random, 2) == 0) of.offset = {{0.1}, {}};
+        if (below(random, 2) == 0) of.addend = Addend{.number = of.to, .beta = 0.7};
+        drawn.accumulates = of.addend && below(random, 2) == 0;
+      }
+      drawn.in_past_line = below(random, 64);
+      drawn.out_past_line = below(random, 3) * 13 * below(random, 2);
+      drawn.threads = 1 + static_cast<int>(below(random, 2));
+      const auto made = detail::on_cpu(detail::make_value_plan(drawn.view, of, machine), machine);
+      turned += made.turned != nullptr ? 1 : 0;
+      SCOPED_TRACE(std::string(hwy::TargetName(target)) + ", seed " + std::to_string(seed) + "\n" +
+                   made.explain());
+      expect_arithmetic(drawn, seed);
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  EXPECT_GT(turned, static_cast<int>(rounds));
 }
 
 TEST(CpuArithmetic, RefusesWhatCannotBe) {

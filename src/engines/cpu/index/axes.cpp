@@ -74,7 +74,7 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
             move_pieces(share.begin, share.end, step.in, step.out);
             break;
           case detail::AxesMove::groups:
-            move_groups(grid, share, step.in, step.out, stage);
+            move_groups(grid, share, step, stage);
             break;
           case detail::AxesMove::channels:
             move_channels(grid, share, step.in, step.out, stage);
@@ -319,10 +319,14 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
     std::size_t filled = 0;
   };
 
-  void move_groups(const Grid& grid, Share share, const std::byte* in, std::byte* out,
-                   std::byte* stage) const {
+  void move_groups(const Grid& grid, Share share, const Step& step, std::byte* stage) const {
+    const std::byte* const in = step.in;
+    std::byte* const out = step.out;
     Stages stages{.stage = {stage, stage + stages_bytes() / 2 / kLineBytes * kLineBytes}, .groups = {}};
     Traffic traffic;
+    if (step.written != nullptr)
+      traffic.runs.changed = {
+          .program = &step.written->program(), .first = step.written->first_written(), .origin = out};
     for (Boxes boxes(*this, grid, share, stage); boxes.any(); boxes.advance()) {
       const Box& box = boxes.now();
       traffic.rows = fetched(boxes, in);
@@ -351,6 +355,12 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
       Group& group = stages.groups[stages.filled];
       stages.filled = 1 - stages.filled;
       set_group(group, out, column_out + begin, size, rows * width_, first - begin);
+      ChangedRuns& changed = traffic.runs.changed;
+      if (changed.first.addend != nullptr) {
+        changed.next_places = group.to_places;
+        changed.next_first = out - changed.origin;
+        changed.next_count = group.runs;
+      }
       transpose_runs(width_, {.data = first_row + begin * width_, .rows = row_in, .count = rows},
                      {.data = stage, .columns = group.places, .count = size}, traffic);
       finish_runs(traffic.runs);

@@ -7,11 +7,13 @@
 
 #include "kernels/number_types.hpp"
 #include "kernels/value_functions.hpp"
+#include "plan/value_plan.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engines/cpu/values/value_run.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 //
+#include "engines/cpu/values/numbers_in_registers-inl.hpp"
 #include "hwy/highway.h"
 
 #ifndef FARO_VALUE_RUN
@@ -419,67 +421,11 @@ void ConvertIn(const ValueProgram& program, const ValueRun& run) {
   }
 }
 
-// Numbers whose type stays, and whose parts are changed alone: in one loop, without buffers.
-template <typename Real>
-void ChangeParts(const ValueProgram& program, const ValueRun& run) {
-  namespace hn = hwy::HWY_NAMESPACE;
-  const hn::ScalableTag<Real> d;
-  const auto zero = hn::Zero(d);
-  const auto minus = hn::SignBit(d);
-  const auto signs = program.function == Function::negate      ? minus
-                     : program.function == Function::conjugate ? hn::OddEven(minus, zero)
-                                                               : zero;
-  const auto at_of = [](const std::byte* data) { return reinterpret_cast<const Real*>(data); };
-  const auto one_of = [&](const Factors& factors) HWY_ATTR {
-    return factors.varies || factors.data == nullptr ? hn::Zero(d)
-                                                     : hn::Set(d, load_value<Real>(factors.data, 0));
-  };
-  const auto scale = one_of(run.scale);
-  const auto offset = one_of(run.offset);
-  const auto beta = hn::Set(d, load_value<Real>(program.beta.data(), 0));
-  const auto changed = [&](std::size_t i, const auto& load) HWY_ATTR {
-    auto x = hn::Xor(load(at_of(run.from) + i), signs);
-    if (program.has_scale) x = hn::Mul(x, run.scale.varies ? load(at_of(run.scale.data) + i) : scale);
-    if (program.has_offset) x = hn::Add(x, run.offset.varies ? load(at_of(run.offset.data) + i) : offset);
-    if (program.has_addend) x = hn::Add(x, hn::Mul(load(at_of(run.addend) + i), beta));
-    return x;
-  };
-  const std::size_t lanes = hn::Lanes(d);
-  auto* const to = reinterpret_cast<Real*>(run.to);
-  // Fewer than a vector.
-  const auto store_some = [&](std::size_t i, std::size_t end) HWY_ATTR {
-    Real some[hn::MaxLanes(d)] = {};
-    for (; i < end; i += lanes) {
-      const std::size_t bytes = std::min(lanes, end - i) * sizeof(Real);
-      const auto x = changed(i, [&](const Real* from) HWY_ATTR {
-        std::memcpy(some, from, bytes);
-        return hn::LoadU(d, some);
-      });
-      hn::StoreU(x, d, some);
-      std::memcpy(to + i, some, bytes);
-    }
-  };
-  const auto load_all = [&](const Real* from) HWY_ATTR { return hn::LoadU(d, from); };
-  const std::size_t count = run.count * (bytes_of(program.from) / sizeof(Real));
-  const std::size_t past = reinterpret_cast<std::uintptr_t>(to) % kLineBytes;
-  std::size_t i = 0;
-  if (program.streamed && past % bytes_of(program.to) == 0) {
-    constexpr std::size_t kOfLine = kLineBytes / sizeof(Real);
-    i = std::min(past == 0 ? 0 : (kLineBytes - past) / sizeof(Real), count);
-    store_some(0, i);
-    for (const std::size_t end = i + (count - i) / kOfLine * kOfLine; i < end; i += lanes)
-      hn::Stream(changed(i, load_all), d, to + i);
-  }
-  for (; i + lanes <= count; i += lanes) hn::StoreU(changed(i, load_all), d, to + i);
-  store_some(i, count);
-}
-
 void ConvertValues(const ValueProgram& program, const ValueRun& run) {
-  if (program.changes_parts()) {
-    if (bytes_of(program.from) / (is_complex(program.from) ? 2 : 1) == sizeof(float))
-      return ChangeParts<float>(program, run);
-    return ChangeParts<double>(program, run);
-  }
+  if (program.in_registers && WithChangedNumbers(program, run, [&](const auto& numbers) HWY_ATTR {
+        numbers.run(run.from, run.addend, run.to, run.count);
+      }))
+    return;
   switch (program.computed) {
     case Number::i64:
       return ConvertIn<std::int64_t>(program, run);
@@ -509,8 +455,9 @@ ValueProgram::ValueProgram(const Arithmetic& of)
       to(of.to),
       computed(computed_in(of)),
       function(of.function),
-      has_scale(of.scale.axis || of.scale.values.front() != 1.0),
-      has_offset(of.offset.axis || of.offset.values.front() != 0.0),
+      in_registers(detail::stays_in_registers(of)),
+      has_scale(detail::has_scale(of)),
+      has_offset(detail::has_offset(of)),
       has_addend(of.addend.has_value()),
       to_nearest(of.to_integer == ToInteger::nearest),
       saturated(of.saturated),
@@ -520,15 +467,6 @@ ValueProgram::ValueProgram(const Arithmetic& of)
   addend = of.addend->number;
   addend_swapped = of.addend->swapped;
   store_factor(computed, of.addend->beta, beta.data());
-}
-
-bool ValueProgram::changes_parts() const {
-  if (from != computed || to != computed || in_swapped || out_swapped) return false;
-  const bool turns_signs = function == Function::identity || function == Function::negate;
-  if (is_complex(computed))
-    return (turns_signs || function == Function::conjugate) && !has_scale && !has_offset && !has_addend;
-  return (computed == Number::f32 || computed == Number::f64) && turns_signs &&
-         (!has_addend || (addend == computed && !addend_swapped));
 }
 
 void convert_run(const ValueProgram& program, const ValueRun& run) {

@@ -22,6 +22,7 @@ struct ValueProgram {
   Number computed = Number::f32;
   Number addend = Number::f32;
   Function function = Function::identity;
+  bool in_registers = false;  // detail::stays_in_registers()
   bool has_scale = false;
   bool has_offset = false;
   bool has_addend = false;
@@ -39,8 +40,6 @@ struct ValueProgram {
     return from == computed && !in_swapped && function == Function::identity && !has_scale && !has_offset &&
            !has_addend;
   }
-  /// Whether the type stays, and real and imaginary parts are changed for themselves.
-  bool changes_parts() const;
 };
 
 /// Numbers of the type that it is computed in: one, or one for each element of a run.

@@ -43,6 +43,9 @@ class PlacedValues {
   PlacedValues(const Arithmetic& arithmetic, bool streamed);
 
   const ValueProgram& program() const { return program_; }
+  /// Those of the first place.
+  Factors scale() const { return scale_.at(0).factors; }
+  Factors offset() const { return offset_.at(0).factors; }
   /// Numbers `place` and on of the array, from and to where those of `run` lie; its factors are set here.
   void convert(ValueRun run, std::uint64_t place) const;
 
@@ -80,6 +83,17 @@ class ValueSide {
     values_.convert(
         {.from = from, .to = arrays_.out + place * bytes_of(program.to), .addend = addend, .count = count},
         place);
+  }
+  /// For loops that write numbers by themselves: where the first one lies, in the addend too, and its
+  /// factors. Requires: a factor for all (unchecked).
+  const ValueProgram& program() const { return values_.program(); }
+  ValueRun first_written() const {
+    const std::byte* const addend =
+        program().has_addend ? arrays_.addend + first_ * bytes_of(program().addend) : nullptr;
+    return {.to = arrays_.out + first_ * bytes_of(program().to),
+            .addend = addend,
+            .scale = values_.scale(),
+            .offset = values_.offset()};
   }
 
  private:

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "engines/cpu/copy_kernel.hpp"
+#include "engines/cpu/pass_program.hpp"
 #include "engines/cpu/team.hpp"
 #include "engines/cpu/values/box_move.hpp"
 #include "engines/cpu/values/value_run.hpp"
+#include "engines/cpu/values/value_side.hpp"
 #include "io/buffer.hpp"
 
 namespace faro::cpu {
@@ -70,6 +72,35 @@ struct FactorTable {
   bool varies = false;
 };
 
+// What is turned in registers as plain numbers are, and changed as it is written.
+class TurnedValues {
+ public:
+  explicit TurnedValues(const ValuePlan& plan)
+      : values_(plan.arithmetic, true),
+        passes_({*plan.turned}, nullptr),
+        first_(static_cast<std::uint64_t>(plan.first.out)) {}
+
+  void run(const ValueArrays& arrays) const {
+    const auto workspace = std::make_unique_for_overwrite<std::byte[]>(passes_.workspace_bytes());
+    const ValueSide side(values_, arrays, first_);
+    passes_.run(arrays.in, as_wide_as_input(arrays.out), workspace.get(), {.written = &side});
+  }
+
+ private:
+  // An output of numbers as wide as the input's, of which the first is as many of them past a line.
+  std::byte* as_wide_as_input(std::byte* out) const {
+    const std::uint64_t from = bytes_of(values_.program().from);
+    const std::uint64_t to = bytes_of(values_.program().to);
+    const auto past_line = [](const std::byte* at) { return reinterpret_cast<std::uintptr_t>(at) % kLine; };
+    return out - past_line(out) + (past_line(out + first_ * to) / to - first_) * from % kLine;
+  }
+  static constexpr std::uint64_t kLine = kLineBytes;
+
+  PlacedValues values_;
+  PassSequence passes_;
+  std::uint64_t first_;  // number of the output that index 0 is
+};
+
 // A thread's own.
 struct Buffers {
   std::vector<std::byte> in;
@@ -91,9 +122,14 @@ struct ValueSweep::State {
   FactorTable scale;
   FactorTable offset;
   std::uint64_t workspace_bytes = 0;
+  std::optional<TurnedValues> turned;
 
   State(const ValuePlan& of, const Target& one_thread)
       : plan(of), program(of.arithmetic), computed_bytes(bytes_of(program.computed)), grid(plan) {
+    if (plan.turned != nullptr) {
+      turned.emplace(plan);
+      return;
+    }
     program.streamed = plan.streamed && plan.out_direct;
     scale = table_of(plan.arithmetic.scale, &ValueStrides::scale);
     offset = table_of(plan.arithmetic.offset, &ValueStrides::offset);
@@ -228,6 +264,7 @@ ValueSweep::~ValueSweep() = default;
 void ValueSweep::run(const std::byte* in, const std::byte* addend, std::byte* out) const {
   const State& state = *state_;
   if (state.plan.count == 0) return;
+  if (state.turned) return state.turned->run({.in = in, .addend = addend, .out = out});
   std::vector<std::optional<Buffers>> of_ranks(static_cast<std::size_t>(std::max(state.plan.threads, 1)));
   share_out_by_rank(state.grid.count(), state.plan.threads, [&](const Share& share) {
     std::optional<Buffers>& own = of_ranks[share.rank];
