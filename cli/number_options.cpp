@@ -279,7 +279,7 @@ file::Numbers NumberChange::of_result(const std::string& operation, const std::v
     made.shape = shape;
     if (order == io::MemoryOrder::fortran) std::reverse(made.shape.begin(), made.shape.end());
     const auto place = [&](Coefficient& of, const char* option) {
-      if (of.values.size() == 1 && shape[axis] != 1) return;
+      if (of.values.size() == 1) return;  // one for all, given or not
       if (of.values.size() != shape[axis]) {
         fail(
             ErrorCode::value, operation, fmt::format("{} values of {}", of.values.size(), option),

@@ -37,7 +37,8 @@ void tell_wisdom(const WisdomOptions& options) {
     json["forgotten"] = wisdom::forget();
     text = fmt::format("{} forgotten", count_text(json["forgotten"].get<std::uint64_t>(), "choice"));
   } else if (!options.import_from.empty()) {
-    json["changed"] = wisdom::merge(detail::read_text_file(options.import_from, kMostBytes), options.import_from);
+    json["changed"] =
+        wisdom::merge(detail::read_text_file(options.import_from, kMostBytes), options.import_from);
     text = fmt::format("{} new or faster", count_text(json["changed"].get<std::uint64_t>(), "choice"));
   }
   if (!options.export_to.empty()) io::write_file(options.export_to, wisdom::to_json() + "\n");

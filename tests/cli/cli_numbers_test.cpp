@@ -84,6 +84,13 @@ std::uint16_t as_bfloat16(float x) {
   return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
+// An offset of 0 would make +0 of -0.
+TEST_F(CliNumbers, WhatIsNotGivenIsNotAddedAlongAnAxisOfOne) {
+  write_npy("zeros.npy", "<f4", "(1, 2)", std::vector<float>{-0.0F, -0.0F});
+  ASSERT_EQ(run("permute flip zeros.npy out.npy --scale 2 --along 0").status, 0);
+  for (const float number : numbers_of<float>("out.npy")) EXPECT_TRUE(std::signbit(number));
+}
+
 TEST_F(CliNumbers, AnotherTypeScaledAndAddedTo) {
   expect_transposed<double>("--dtype float64", "'<f8'", [&](auto at) { return double{turned(at)}; });
   expect_transposed<std::uint16_t>("--dtype bfloat16 --scale 2 --offset 0.5", "'<V2'",
