@@ -128,7 +128,8 @@ void add_journal_options(CLI::App& command, PermuteOptions& options) {
 void add_raw_options(CLI::App& command, PermuteOptions& options) {
   add_text(command, "--raw", options.raw, "DTYPE",
            "Read and write files without a header, whose items have this dtype, such as f4; needs --shape");
-  add_text(command, "--shape", options.shape, "SHAPE", "With --raw: the shape of the input, such as 2^20x64");
+  add_text(command, "--shape", options.shape, "SHAPE",
+           "With --raw or --element-bits: the shape of the input, such as 2^20x64");
   add_text(
       command, "--skip", options.skip, "BYTES",
       "With --raw: so many bytes are before the array in the input, such as 512; what is behind it is left");
