@@ -147,10 +147,10 @@ void check_file_options(const PermuteOptions& options) {
     fail(ErrorCode::unsupported, file_operation(options), "--resume or --checkpoint with --in-place",
          "neither", "`faro recover` goes on where a run in place was interrupted");
   }
-  if (options.raw.empty() && !(options.shape.empty() && options.skip.empty()))
+  const bool has_shape = !options.shape.empty() && options.bits.element.empty();
+  if (options.raw.empty() && (has_shape || !options.skip.empty()))
     fail(ErrorCode::value, file_operation(options),
-         (options.shape.empty() ? "--skip" : "--shape") + std::string(" without --raw"),
-         "--raw DTYPE --shape SHAPE");
+         (has_shape ? "--shape" : "--skip") + std::string(" without --raw"), "--raw DTYPE --shape SHAPE");
 }
 
 }  // namespace faro::cli

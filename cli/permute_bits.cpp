@@ -26,7 +26,6 @@ std::string bits_operation(const PermuteOptions& options) { return "permute `" +
 
 void require_bits_alone(const PermuteOptions& options) {
   const std::string numbers = options.numbers.first();
-  const IndexOptions& index = options.index;
   const std::string given = first_given(
       {{"a strided view", options.view.has_value()},
        {"--in-place", options.in_place},
@@ -38,19 +37,14 @@ void require_bits_alone(const PermuteOptions& options) {
        {"--rows", options.rows},
        {"--raw", !options.raw.empty()},
        {"--order F", options.order == "F"},
-       {"--skip", !options.skip.empty()},
        {"--resume", options.resume},
        {"--checkpoint", !options.checkpoint.empty()},
        {"--io", options.io != "auto"},
-       {"--no-backup", options.no_backup},
        {"--element-bytes", !options.common.element_bytes.empty()},
-       {"--element", !options.element.empty()},
        {"--measure", options.common.measure},
        {"--tile", !options.common.tile.empty()},
-       {"--device without --engine cuda", !options.common.device.empty() && options.common.engine != "cuda"},
        {"--piece-bytes or --device-bytes", !options.piece_bytes.empty() || !options.device_bytes.empty()},
-       {"--method, --chunk-bits or --levels",
-        !index.method.empty() || !index.chunk_bits.empty() || !index.levels.empty()},
+       {"--method, --chunk-bits or --levels", options.index.has_choice()},
        {"--mesh, --from or --to", options.cuts.is_given()},
        {"--chunks, --shard-chunks, --codec, --format or --explain", options.store.is_given()},
        {numbers.c_str(), !numbers.empty()},
