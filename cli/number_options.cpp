@@ -222,7 +222,8 @@ std::optional<NumberChange> NumberOptions::change(const std::string& operation,
     fail(ErrorCode::value, operation, "--along without --scale and --offset", "one of them with it");
   if (!is_plain(made.arithmetic)) return made;
   if (dtype.empty() && !dtype_in.empty())
-    fail(ErrorCode::value, operation, "--dtype-in and nothing that changes numbers", "--dtype with it");
+    fail(ErrorCode::value, operation, "options of numbers and nothing that changes them",
+         "--dtype, --op, --scale, --offset or --add with --dtype-in, --rounding or --saturate");
   return std::nullopt;
 }
 

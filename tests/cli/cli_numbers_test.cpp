@@ -245,7 +245,7 @@ TEST_F(CliNumbers, RefusesWhatCannotBe) {
   expect_refused(usual + "--dtype flaot32", 2, "did you mean `float32`?");
   expect_refused(usual + "--dtype S4", 2, "a type of numbers");
   expect_refused(usual + "--dtype-in f8 --dtype f4", 2, "--dtype-in f8 on dtype '<f4'");
-  expect_refused(usual + "--dtype-in '>f4'", 2, "--dtype with it");
+  expect_refused(usual + "--dtype-in '>f4'", 2, "nothing that changes them");
   expect_refused("flip structs.npy out.npy --dtype f4", 2, "numbers to be changed in dtype '|V3'");
   expect_refused("flip bytes.npy out.npy --dtype f4", 2, "--dtype-in says what its items are");
   expect_refused(usual + "--op cnj", 2, "conj, neg, abs");
