@@ -110,6 +110,8 @@ struct IndexOptions {
   /// What a bare `@index.npy` is. Errors: ErrorCode::value for both flags, or for one without an index array
   /// in `spec`.
   Direction direction(const std::string& spec) const;
+  /// --method, --chunk-bits or --levels.
+  bool has_choice() const { return !(method.empty() && chunk_bits.empty() && levels.empty()); }
   /// Errors: ErrorCode::value.
   IndexChoice choice() const;
 };

@@ -128,7 +128,8 @@ void add_journal_options(CLI::App& command, PermuteOptions& options) {
 void add_raw_options(CLI::App& command, PermuteOptions& options) {
   add_text(command, "--raw", options.raw, "DTYPE",
            "Read and write files without a header, whose items have this dtype, such as f4; needs --shape");
-  add_text(command, "--shape", options.shape, "SHAPE", "With --raw: the shape of the input, such as 2^20x64");
+  add_text(command, "--shape", options.shape, "SHAPE",
+           "With --raw or --element-bits: the shape of the input, such as 2^20x64");
   add_text(
       command, "--skip", options.skip, "BYTES",
       "With --raw: so many bytes are before the array in the input, such as 512; what is behind it is left");
@@ -146,10 +147,10 @@ void check_file_options(const PermuteOptions& options) {
     fail(ErrorCode::unsupported, file_operation(options), "--resume or --checkpoint with --in-place",
          "neither", "`faro recover` goes on where a run in place was interrupted");
   }
-  if (options.raw.empty() && !(options.shape.empty() && options.skip.empty()))
+  const bool has_shape = !options.shape.empty() && options.bits.element.empty();
+  if (options.raw.empty() && (has_shape || !options.skip.empty()))
     fail(ErrorCode::value, file_operation(options),
-         (options.shape.empty() ? "--skip" : "--shape") + std::string(" without --raw"),
-         "--raw DTYPE --shape SHAPE");
+         (has_shape ? "--shape" : "--skip") + std::string(" without --raw"), "--raw DTYPE --shape SHAPE");
 }
 
 }  // namespace faro::cli

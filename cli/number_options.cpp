@@ -222,7 +222,8 @@ std::optional<NumberChange> NumberOptions::change(const std::string& operation,
     fail(ErrorCode::value, operation, "--along without --scale and --offset", "one of them with it");
   if (!is_plain(made.arithmetic)) return made;
   if (dtype.empty() && !dtype_in.empty())
-    fail(ErrorCode::value, operation, "--dtype-in and nothing that changes numbers", "--dtype with it");
+    fail(ErrorCode::value, operation, "options of numbers and nothing that changes them",
+         "--dtype, --op, --scale, --offset or --add with --dtype-in, --rounding or --saturate");
   return std::nullopt;
 }
 
@@ -279,7 +280,7 @@ file::Numbers NumberChange::of_result(const std::string& operation, const std::v
     made.shape = shape;
     if (order == io::MemoryOrder::fortran) std::reverse(made.shape.begin(), made.shape.end());
     const auto place = [&](Coefficient& of, const char* option) {
-      if (of.values.size() == 1 && shape[axis] != 1) return;
+      if (of.values.size() == 1) return;  // one for all, given or not
       if (of.values.size() != shape[axis]) {
         fail(
             ErrorCode::value, operation, fmt::format("{} values of {}", of.values.size(), option),

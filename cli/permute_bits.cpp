@@ -3,6 +3,8 @@
 #include <bit>
 #include <chrono>
 #include <filesystem>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -24,20 +26,29 @@ std::string bits_operation(const PermuteOptions& options) { return "permute `" +
 
 void require_bits_alone(const PermuteOptions& options) {
   const std::string numbers = options.numbers.first();
-  const std::string given =
-      first_given({{"a strided view", options.view.has_value()},
-                   {"--in-place", options.in_place},
-                   {"--shards", options.shards},
-                   {"--devices", options.devices.is_given()},
-                   {"--map", !options.map.empty()},
-                   {"--plan-cache", !options.plan_cache.empty()},
-                   {"--axis", !options.axis.empty()},
-                   {"--rows", options.rows},
-                   {"--raw", !options.raw.empty()},
-                   {"--order F", options.order == "F"},
-                   {"--resume", options.resume},
-                   {numbers.c_str(), !numbers.empty()},
-                   {"standard input or output", options.in == kStream || options.out == kStream}});
+  const std::string given = first_given(
+      {{"a strided view", options.view.has_value()},
+       {"--in-place", options.in_place},
+       {"--shards", options.shards},
+       {"--devices", options.devices.is_given()},
+       {"--map", !options.map.empty()},
+       {"--plan-cache", !options.plan_cache.empty()},
+       {"--axis", !options.axis.empty()},
+       {"--rows", options.rows},
+       {"--raw", !options.raw.empty()},
+       {"--order F", options.order == "F"},
+       {"--resume", options.resume},
+       {"--checkpoint", !options.checkpoint.empty()},
+       {"--io", options.io != "auto"},
+       {"--element-bytes", !options.common.element_bytes.empty()},
+       {"--measure", options.common.measure},
+       {"--tile", !options.common.tile.empty()},
+       {"--piece-bytes or --device-bytes", !options.piece_bytes.empty() || !options.device_bytes.empty()},
+       {"--method, --chunk-bits or --levels", options.index.has_choice()},
+       {"--mesh, --from or --to", options.cuts.is_given()},
+       {"--chunks, --shard-chunks, --codec, --format or --explain", options.store.is_given()},
+       {numbers.c_str(), !numbers.empty()},
+       {"standard input or output", options.in == kStream || options.out == kStream}});
   if (!given.empty()) {
     fail(ErrorCode::unsupported, bits_operation(options), given + " with --element-bits",
          "a permutation from one file to another");
@@ -94,8 +105,16 @@ PackedProblem bits_problem(const PermuteOptions& options, const BitsInput& in) {
   constexpr std::uint64_t kMost = 32768;
   const auto element_bits =
       static_cast<std::uint32_t>(parse_number("--element-bits", options.bits.element, 1, kMost));
-  const ParsedPermutation parsed =
-      parse_with_axes(options.spec, {.bare_bits = bare_bits(in.bytes, element_bits)});
+  ParseOptions reading{.bare_bits = bare_bits(in.bytes, element_bits),
+                       .direction = options.index.direction(options.spec)};
+  if (!options.shape.empty()) reading.shape = parse_shape(options.shape);
+  const ParsedPermutation parsed = parse_with_axes(options.spec, reading);
+  const std::uint64_t count = element_count(parsed.permutation);
+  if (reading.shape && std::accumulate(reading.shape->begin(), reading.shape->end(), std::uint64_t{1},
+                                       std::multiplies<>()) != count) {
+    fail(ErrorCode::value, bits_operation(options), "--shape " + options.shape,
+         fmt::format("a shape of {} elements, as {} has", count, options.label()));
+  }
   std::optional<std::vector<std::uint64_t>> before;
   std::optional<std::vector<std::uint64_t>> after;
   if (parsed.axes) {

@@ -137,12 +137,6 @@ cuda::StagingOptions staging_options(const PermuteOptions& options, const PlanOp
   if (!options.piece_bytes.empty()) staging.piece_bytes = parse_size("--piece-bytes", options.piece_bytes);
   if (!options.device_bytes.empty())
     staging.device_bytes = parse_size("--device-bytes", options.device_bytes);
-  const bool given = staging.piece_bytes != 0 || staging.device_bytes != 0;
-  if (given && plan_options.engine != Engine::cuda) {
-    fail(ErrorCode::value, "permute",
-         "--piece-bytes or --device-bytes with --engine " + options.common.engine,
-         "them with --engine cuda only");
-  }
   return staging;
 }
 

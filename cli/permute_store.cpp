@@ -34,6 +34,10 @@ void require_no_others(const PermuteOptions& options) {
                                          {"--devices", options.devices.is_given()},
                                          {"--map", !options.map.empty()},
                                          {"--plan-cache", !options.plan_cache.empty()},
+                                         {"--method, --chunk-bits or --levels", options.index.has_choice()},
+                                         {"--measure", options.common.measure},
+                                         {"--io", options.io != "auto"},
+                                         {"`-`", options.in == kStream || options.out == kStream},
                                          {numbers.c_str(), !numbers.empty()},
                                          {"--engine cuda", options.common.engine == "cuda"}});
   if (given.empty()) return;

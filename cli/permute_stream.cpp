@@ -61,6 +61,8 @@ void require_streamable(const PermuteOptions& options) {
                    {"--resume or --checkpoint", options.resume || !options.checkpoint.empty()},
                    {"--map", !options.map.empty()},
                    {"--plan-cache", !options.plan_cache.empty()},
+                   {"--method, --chunk-bits or --levels", options.index.has_choice()},
+                   {"--measure", options.common.measure},
                    {"--order F", options.order == "F"},
                    {"--json", options.common.json && options.out == kStream},
                    {"--engine cuda", options.common.plan_options(1).engine == Engine::cuda}});

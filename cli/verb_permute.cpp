@@ -70,9 +70,27 @@ ExecutablePlan with_map(const PermuteOptions& options, const io::NpyHeader& head
   return plan.with_map(options.map, map_element(options, header, plan.plan().given().element_bytes));
 }
 
+// Options that say nothing without another, whatever the arrays lie in.
+void check_pairs(const PermuteOptions& options) {
+  const bool on_host = options.common.engine == "auto" || options.common.engine == "cpu";
+  struct Pair {
+    const char* given;
+    bool is_alone;
+    const char* other;
+  };
+  for (const Pair& each :
+       {Pair{"--element", options.map.empty() && !options.element.empty(), "--map"},
+        Pair{"--no-backup", options.no_backup && !options.in_place, "--in-place"},
+        Pair{"--device", on_host && !options.common.device.empty(), "--engine cuda"},
+        Pair{"--piece-bytes", on_host && !options.piece_bytes.empty(), "--engine cuda"},
+        Pair{"--device-bytes", on_host && !options.device_bytes.empty(), "--engine cuda"}}) {
+    if (each.is_alone)
+      fail(ErrorCode::value, "permute", std::string(each.given) + " without " + each.other,
+           std::string(each.given) + " with " + each.other + " only");
+  }
+}
+
 void check_map(const PermuteOptions& options) {
-  if (options.map.empty() && !options.element.empty())
-    fail(ErrorCode::value, "permute", "--element without --map", "--element with --map only");
   if (!options.map.empty() && options.verify) {
     fail(ErrorCode::value, "permute", "--verify with --map", "one of them",
          "what CUDA C++ computes has nothing here to be checked against");
@@ -271,8 +289,6 @@ void check_numbers(const PermuteOptions& options) {
 }
 
 void check_files(const PermuteOptions& options) {
-  if (options.no_backup && !options.in_place)
-    fail(ErrorCode::value, "permute", "--no-backup without --in-place", "--no-backup with --in-place only");
   if (!options.in_place && !options.has_out) {
     fail(ErrorCode::usage, "permute", "no OUT.npy", "SPEC IN.npy OUT.npy",
          "`faro permute --help` shows how; --in-place takes one file");
@@ -354,7 +370,9 @@ void require_shown(const CLI::App& command, const PermuteOptions& options) {
 void permute(PermuteOptions options) {
   const auto start = std::chrono::steady_clock::now();
   complete_spec(options);
+  check_pairs(options);
 #ifndef FARO_DEMO
+  check_file_options(options);
   if (is_of_bits(options)) return permute_bits(options);
   options.shards = options.shards || options.cuts.is_given();
   if (options.shards && (is_of_stores(options) || !options.raw.empty() || is_for_each_rank(options.in) ||
@@ -375,9 +393,6 @@ void permute(PermuteOptions options) {
   if (options.in == kStream || options.out == kStream) return permute_stream(options);
 #endif
   check_files(options);
-#ifndef FARO_DEMO
-  check_file_options(options);
-#endif
   if (options.in_place) {
     const io::NpyHeader header = header_of_input(options);
     if (options.view) require_view_in_place(options, header);

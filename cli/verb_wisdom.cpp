@@ -1,8 +1,6 @@
 // faro wisdom: what `--measure` has found, kept by this user: shown, taken from elsewhere, forgotten.
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 
@@ -13,6 +11,7 @@
 #include "faro/error.hpp"
 #include "faro/wisdom.hpp"
 #include "io/npy.hpp"
+#include "permutation/spec_file.hpp"
 
 namespace faro::cli {
 namespace {
@@ -24,14 +23,7 @@ struct WisdomOptions {
   bool json = false;
 };
 
-std::string text_in(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file.is_open() || file.bad())
-    fail(ErrorCode::file, "read `" + path + "`", "a file that cannot be read",
-         "what `faro wisdom --export` wrote");
-  return text;
-}
+constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
 void tell_wisdom(const WisdomOptions& options) {
   if (options.forget && !(options.import_from.empty() && options.export_to.empty()))
@@ -45,7 +37,8 @@ void tell_wisdom(const WisdomOptions& options) {
     json["forgotten"] = wisdom::forget();
     text = fmt::format("{} forgotten", count_text(json["forgotten"].get<std::uint64_t>(), "choice"));
   } else if (!options.import_from.empty()) {
-    json["changed"] = wisdom::merge(text_in(options.import_from), options.import_from);
+    json["changed"] =
+        wisdom::merge(detail::read_text_file(options.import_from, kMostBytes), options.import_from);
     text = fmt::format("{} new or faster", count_text(json["changed"].get<std::uint64_t>(), "choice"));
   }
   if (!options.export_to.empty()) io::write_file(options.export_to, wisdom::to_json() + "\n");

@@ -5,8 +5,6 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,6 +21,7 @@
 #include "faro/suggest.hpp"
 #include "faro/swizzle/emission.hpp"
 #include "faro/swizzle/examples.hpp"
+#include "permutation/spec_file.hpp"
 
 namespace faro::cli {
 namespace {
@@ -84,10 +83,8 @@ swizzle::Example example_of(const SynthOptions& options) {
     if (!options.struct_words.empty() || !options.warp.empty())
       fail(ErrorCode::usage, "synth", "--struct or --warp with a sketch's file", "them with examples only");
     const std::string path = options.example.substr(1);
-    std::ifstream file(path);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    if (!file) fail(ErrorCode::file, "read the sketch", "`" + path + "`", "a file that can be read");
-    return capi::read_sketch(text, path);
+    constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+    return capi::read_sketch(faro::detail::read_text_file(path, kMostBytes), path);
   }
   swizzle::ExampleOptions wanted;
   constexpr std::uint64_t kMost = std::uint64_t{1} << 32;  // the example says what it takes

@@ -69,14 +69,14 @@ def type_named(dtype: Any, operation: str) -> Any:
     named = dtype if isinstance(dtype, (str, type)) else _changes.name_of(dtype)
     try:
         return np.dtype(dtype if hasattr(dtype, "isnative") else named)
-    except TypeError:
+    except (SyntaxError, TypeError, ValueError):  # NumPy reads a text as fields
         pass
     try:
         import ml_dtypes
     except ImportError:
         refuse(operation, f"dtype={dtype!r}", "a type that NumPy knows; ml_dtypes has bfloat16 and 8-bit floats", kind=FaroTypeError)
     found = getattr(ml_dtypes, str(named), None)
-    if found is None:
+    if not isinstance(found, type):
         refuse(operation, f"dtype={dtype!r}", "a type of NumPy's or of ml_dtypes, or its name", kind=FaroTypeError)
     return np.dtype(found)
 
@@ -465,7 +465,7 @@ def in_place(move: Callable[[], Any], x: Any, operation: str, change: Change, st
         refuse(operation, f"{request.array.dtype} to {request.to_type.dtype} in place", "types of one width", "leave in_place= out",
                kind=FaroUnsupportedError)
     arrays = [name for name in ("add", "beta") if change.get(name) is not None]
-    arrays += [name for name in ("scale", "offset") if math.prod(_arrays.numpy().shape(change.get(name))) != 1]
+    arrays += [name for name in ("scale", "offset") if _arrays.as_array(change.get(name), operation).size != 1]
     if arrays:
         refuse(operation, f"in_place=True with an array as {arrays[0]}=", "one number for all", "leave in_place= out",
                kind=FaroUnsupportedError)

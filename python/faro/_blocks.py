@@ -84,22 +84,25 @@ def _planned(device: int | None, *request: Any) -> Any:
 def _global(format: _Format, given: Any, operation: str) -> float:
     if given is None:
         return 1.0
-    value = float(given)
+    try:
+        value = float(given)
+    except (OverflowError, TypeError, ValueError):
+        value = math.nan
     if not (value > 0 and math.isfinite(value)):
-        refuse(operation, f"global_scale={value}", "a finite number above 0")
+        refuse(operation, f"global_scale={given!r}", "a finite number above 0")
     if format.number != FORMATS["nvfp4"].number:
         refuse(operation, "global_scale= of scales that are powers of two", "format='nvfp4'")
     return value
 
 
 def _format(name: Any, operation: str) -> _Format:
-    if name not in FORMATS:
+    if not isinstance(name, str) or name not in FORMATS:
         refuse(operation, f"format={name!r}", "one of " + ", ".join(FORMATS))
     return FORMATS[name]
 
 
 def _asked(format: _Format, shape: Sequence[int], order: Sequence[int], axis: Any, layout: Any, operation: str) -> _Asked:
-    if layout not in LAYOUTS:
+    if not isinstance(layout, str) or layout not in LAYOUTS:
         refuse(operation, f"scale_layout={layout!r}", "one of " + ", ".join(LAYOUTS))
     if not shape:
         refuse(operation, "an array without axes", "one of whole blocks")

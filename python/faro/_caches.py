@@ -145,6 +145,8 @@ def _side_of(array: _arrays.Array, words: list[str], block_tokens: int | None, d
     if any(e > 1 and (strides[w] < 0 or strides[w] % array.itemsize) for w, e in extents.items()):
         refuse(_MOVING, f"a {which} with strides {array.strides}", "strides of whole elements that are not negative")
     step = {w: strides[w] // array.itemsize if extents[w] > 1 else 0 for w in words}
+    if any(extents.get(w, 1) > 1 and step[w] == 0 for w in ("width", "hidden", "part")):  # 0 is 1 in faro.h
+        refuse(_MOVING, f"a {which} with strides {array.strides}, whose numbers repeat along a head", "numbers that lie apart")
     tokens = extents.get("token", 1)
     blocks = extents.get("block", 1)
     block_stride, token_stride = step.get("block", 0), step.get("token", 0)

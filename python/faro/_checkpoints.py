@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import _faro, _run
-from ._errors import refuse
+from ._errors import FaroFileError, FaroTypeError, refuse
 from ._stores import _dtype_name, _path, _telling
 
 __all__ = ["checkpoint", "Checkpoint", "CheckpointTensor"]
@@ -67,9 +67,16 @@ class Checkpoint:
 
 def _rules_text(rules: Any) -> str:
     if isinstance(rules, (str, os.PathLike)):
-        with open(rules, encoding="utf-8") as file:
-            return file.read()
-    plan = rules if isinstance(rules, Mapping) else {"rules": list(_run.listed(rules))}
+        try:
+            with open(rules, encoding="utf-8") as file:
+                return file.read()
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or str(error)
+            refuse(f"read `{os.fsdecode(rules)}`", why, "a file of rules, in JSON or TOML", kind=FaroFileError)
+    listed = rules if isinstance(rules, Mapping) else _run.listed(rules)
+    if not isinstance(listed, (Mapping, tuple)):
+        refuse("checkpoint", f"rules {rules!r}", "a list of dictionaries, or the path of a file", kind=FaroTypeError)
+    plan = listed if isinstance(listed, Mapping) else {"rules": list(listed)}
     try:
         return json.dumps(plan, default=_dtype_name, allow_nan=False)
     except (TypeError, ValueError) as error:

@@ -77,8 +77,18 @@ def _make(status: int, message: str, operation: str, got: str, wanted: str, reme
     return error
 
 
+_MOST_SHOWN = 400  # characters of a value of the caller's
+
+
+def _line(text: str) -> str:
+    """One line of what an array or a long list is written as."""
+    shown = " ".join(text.split())
+    return shown if len(shown) <= _MOST_SHOWN else shown[:_MOST_SHOWN] + "..."
+
+
 def refuse(operation: str, got: str, wanted: str, remedy: str = "", kind: type[FaroError] = FaroValueError) -> NoReturn:
     """Raises an error of these parts."""
+    got = _line(got)
     error = kind(f"{operation}: got {got}, wanted {wanted}" + (f"; {remedy}" if remedy else ""))
     error.operation, error.got, error.wanted, error.remedy = operation, got, wanted, remedy
     raise error

@@ -122,7 +122,7 @@ class Family:
         free = self.shape.count(None)
         if len(extents) != free:
             refuse("explain a family", f"{len(extents)} extents", f"{free}, those that are free")
-        return str(self._handle.explain([_run.whole(e, "explain a family", "extent", 0) for e in extents]))
+        return str(self._handle.explain([_run.whole(e, "explain a family", "extent", 0, _MOST) for e in extents]))
 
 
 def family(shape: Sequence[int | None], axes: Sequence[int] | None = None, *, itemsize: int, flip: Sequence[int] = (),
@@ -144,7 +144,10 @@ def family(shape: Sequence[int | None], axes: Sequence[int] | None = None, *, it
     >>> turn(np.arange(6).reshape(2, 3)).tolist()
     [[3, 0], [4, 1], [5, 2]]
     """
-    given = tuple(None if e is None else _run.whole(e, _PLAN, "extent", 0, _MOST) for e in shape)
+    asked = _run.listed(shape)
+    if not isinstance(asked, tuple):
+        refuse(_PLAN, f"the shape {shape!r}", "a sequence of extents, None for those that are free", kind=FaroTypeError)
+    given = tuple(None if e is None else _run.whole(e, _PLAN, "extent", 0, _MOST) for e in asked)
     rank = len(given)
     free = given.count(None)
     bounds = _run.listed(most)
@@ -155,9 +158,10 @@ def family(shape: Sequence[int | None], axes: Sequence[int] | None = None, *, it
     left = iter(bounds)
     extents = tuple(_run.whole(next(left), _PLAN, "most =", 0, _MOST) if e is None else e for e in given)
     order = tuple(range(rank)) if axes is None else _run.order_of(axes, rank, _PLAN)
-    shifts = (0,) * rank if roll is None else tuple(_run.whole(s, _PLAN, "a shift of", -(2**62) + 1, 2**62 - 1) for s in roll)
-    if len(shifts) != rank:
-        refuse(_PLAN, f"{len(shifts)} shifts", f"{rank}, one for each axis")
+    rolled = (0,) * rank if roll is None else _run.listed(roll)
+    if not isinstance(rolled, tuple) or len(rolled) != rank:
+        refuse(_PLAN, f"roll={roll!r}", f"{rank} shifts, one for each axis")
+    shifts = tuple(_run.whole(s, _PLAN, "a shift of", -(2**62) + 1, 2**62 - 1) for s in rolled)
     flipped = _run.axes_of(tuple(flip) if isinstance(flip, (tuple, list)) else flip, rank, _PLAN)
     itemsize = _run.whole(itemsize, _PLAN, "itemsize", 1, 4096)
     return _family(given, extents, order, flipped, shifts, itemsize, engine, threads, device)

@@ -21,6 +21,8 @@ class Group:
     """
 
     def __init__(self, members: Iterable[Any], threads: int = 0):
+        if not isinstance(members, Iterable):
+            refuse("group", f"a {type(members).__name__}", "members (x, how, out)", kind=FaroTypeError)
         plans, ins, outs, first = [], [], [], None
         self._keep, self._shapes = [], []
         for number, member in enumerate(members):
@@ -65,7 +67,10 @@ class Group:
             if self._first is not None and not (stream is None and self._handle.run_kept(self._keep[0][0])):
                 self._handle.run(self._queue(self._keep[0][0], stream))
             return list(self._outs)
-        given, written = list(ins), list(outs)
+        try:
+            given, written = list(ins), list(outs)
+        except TypeError as wrong:
+            refuse("group", f"ins or outs that are no arrays ({wrong})", "an array for each member", kind=FaroTypeError)
         if stream is None and self._handle.run_plain(given, written):
             return written
         for name, arrays in (("ins", given), ("outs", written)):

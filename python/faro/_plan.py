@@ -288,16 +288,16 @@ def load_plan(source: "bytes | str | _os.PathLike[str]", *, engine: str = "auto"
     try:
         with open(path, "rb") as file:
             data = file.read()
-    except OSError as error:
+    except (OSError, ValueError) as error:
         from ._errors import FaroFileError
 
-        refuse(f"read `{path}`", error.strerror or str(error), "a plan that Plan.save wrote", kind=FaroFileError)
+        refuse(f"read `{path}`", getattr(error, "strerror", None) or str(error), "a plan that Plan.save wrote", kind=FaroFileError)
     return _from_bytes(data, engine, device, threads)
 
 
 def _path_of(path: Any) -> Any:
     try:
-        return _os.fspath(path)
+        return _os.fsdecode(path)
     except TypeError:
         refuse("name a file", f"a {type(path).__name__}", "a path", kind=FaroTypeError)
 
@@ -332,7 +332,7 @@ def _write_whole(path: str, data: bytes) -> None:
             file.flush()
             _os.fsync(file.fileno())
         _os.replace(beside, path)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # of a name with a null
         if _os.path.exists(beside):
             _os.unlink(beside)
-        refuse(f"write `{path}`", error.strerror or str(error), "a folder that can be written to", kind=FaroFileError)
+        refuse(f"write `{path}`", getattr(error, "strerror", None) or str(error), "a folder that can be written to", kind=FaroFileError)

@@ -36,7 +36,7 @@ def options(
     threads = threads_of(threads, "plan")
     repeats = whole(repeats, "plan", "repeats =", 0, 2**63 - 1)
     number = 0 if device is None else whole(device, "plan", "device =", 0, 2**16) + 1
-    return _faro.Options.make(engines.index(engine), threads, number, in_place, batch, repeats, bool(measure))
+    return _faro.Options.make(engines.index(engine), threads, number, bool(in_place), batch, repeats, bool(measure))
 
 
 def options_for(device: int | None, in_place: bool = False, batch: int = 1) -> Any:
@@ -120,7 +120,7 @@ def order_of(axes: Any, rank: int, operation: str) -> tuple[int, ...]:
         refuse(operation, f"the axes {axes!r}", "a sequence of them", kind=FaroTypeError)
     order = tuple(axis_of(axis, rank, operation) for axis in given)
     if sorted(order) != list(range(rank)):
-        refuse(operation, f"the axes {tuple(axes)}", f"each of the {rank} axes once")
+        refuse(operation, f"the axes {given}", f"each of the {rank} axes once")
     return order
 
 

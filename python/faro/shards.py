@@ -45,7 +45,7 @@ class ShardPlan:
     def __init__(self, by: "str | maps.Map", *, shape: Sequence[int] = (), itemsize: int, ranks: int, rank: int,
                  cut_in: str = "axis(0)", cut_out: str = "axis(0)"):
         operation = "plan shards"
-        self.shape = tuple(_run.whole(extent, operation, "an extent", 0) for extent in shape)
+        self.shape = _run.shape_of(shape, operation)
         self.itemsize = _run.whole(itemsize, operation, "itemsize", 1, 4096)
         self.ranks = _run.whole(ranks, operation, "ranks", 1, 1 << 20)
         self.rank = _run.whole(rank, operation, "rank", 0, self.ranks - 1)
@@ -282,7 +282,7 @@ def permute(x: Any, by: "str | maps.Map", comm: Any = None, *, shape: Sequence[i
     ranks = _shard_ranks.communicator(comm)
     if not isinstance(ranks, _shard_ranks.OfTorch) or not isinstance(by, str):
         return make()(x)
-    asked, kept = (by, tuple(shape), width, cut_in, cut_out, memory), ranks.kept.plans
+    asked, kept = (by, _run.shape_of(shape, "plan shards"), width, cut_in, cut_out, memory), ranks.kept.plans
     # One word says what is asked, whether its plan is kept, and how it goes with this part.
     known = kept.get(asked)
     prepared, told = _shard_ranks.outcome(lambda: None if known is None else known._prepared(x, None))
@@ -408,10 +408,10 @@ def _redistribution(x: Any, to: Any, axes: Any, source: Any, shape: Any) -> tupl
     operation = "redistribute"
     if _is_dtensor(x):
         return _dtensor_redistribution(x, to, axes)
+    shape = _run.shape_of(() if shape is None else shape, operation)
     if source is None or not shape:
         refuse(operation, "a part of an array without source= or shape=", "how the whole array lies, and its shape")
-    shape = tuple(shape)
-    order = tuple(range(len(shape))) if axes is None else _run.order_of(tuple(axes), len(shape), operation)
+    order = tuple(range(len(shape))) if axes is None else _run.order_of(axes, len(shape), operation)
     return _Asked(x, _axes_text(shape, order), str(source), str(to)), lambda part: part
 
 
@@ -424,7 +424,7 @@ def _dtensor_redistribution(x: Any, placements: Sequence[Any], axes: Sequence[in
     from torch.distributed.tensor import DTensor
 
     shape, mesh = tuple(x.shape), x.device_mesh
-    order = tuple(range(len(shape))) if axes is None else _run.order_of(tuple(axes), len(shape), "redistribute")
+    order = tuple(range(len(shape))) if axes is None else _run.order_of(axes, len(shape), "redistribute")
     target = tuple(shape[axis] for axis in order)
     before, _ = _lies(tuple(x.placements), mesh, shape, 0)
     after, held = _lies(tuple(placements), mesh, target, torch.distributed.get_rank())

@@ -420,9 +420,9 @@ bool shape_taken(TakenShape& taken, int ndim, const Py_ssize_t* shape, int entry
   taken.rows = total;
   if (!axis.is_none()) {
     if (!PyLong_CheckExact(axis.ptr())) return false;
-    const long asked = PyLong_AsLong(axis.ptr());
-    if (asked == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
-    if (asked < -ndim || asked >= ndim) return false;
+    int beyond = 0;
+    const long asked = PyLong_AsLongAndOverflow(axis.ptr(), &beyond);
+    if (beyond != 0 || asked < -ndim || asked >= ndim) return false;
     chosen = static_cast<int>(asked < 0 ? asked + ndim : asked);
     for (int a = 0; a < chosen; ++a) taken.outer *= shape[a];
     for (int a = chosen + 1; a < ndim; ++a) taken.row *= shape[a];

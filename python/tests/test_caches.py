@@ -165,6 +165,26 @@ def test_a_kept_move_runs_with_many_tables():
     assert (out == x[::-1]).all()
 
 
+def test_numbers_that_repeat():
+    for axis in range(6):
+        shape = [2, 2, 3, 4, 2, 5]
+        shape[axis] = 1
+        source = np.broadcast_to(np.arange(np.prod(shape), dtype="f4").reshape(shape) + 1, (2, 2, 3, 4, 2, 5))
+        made = np.zeros((2, 2, 3, 2, 4, 5), "f4")
+
+        def move():
+            faro.move_cache(source, made, [[0, 1, 2]], [[1, 2, 0]], tokens=[12], src_layout="layer kv block token head width",
+                            dst_layout="layer kv block head token width")
+
+        if axis < 5:
+            move()
+            assert (made[:, :, [1, 2, 0]] == source.transpose(0, 1, 2, 4, 3, 5)).all()
+            continue
+        with pytest.raises(faro.FaroValueError, match="repeat along a head"):
+            move()
+        assert not made.any()
+
+
 def test_refusals():
     x, out = np.zeros((4, 2, 1, 8), "f4"), np.ones((5, 4, 1, 8), "f4")
     kept = out.copy()

@@ -99,7 +99,7 @@ def test_refusals():
         move(x, np.zeros((3, 4)), extents=np.array([4]))
     with pytest.raises(faro.FaroValueError, match="order|each of the 2 axes once"):
         faro.family((None, 3), (1, 1), itemsize=8)
-    with pytest.raises(faro.FaroValueError, match="1 shifts"):
+    with pytest.raises(faro.FaroValueError, match="2 shifts, one for each axis"):
         faro.family((None, 3), roll=(1,), itemsize=8)
     with pytest.raises(faro.FaroValueError, match="most= of 2 extents"):
         faro.family((None, 3), most=(4, 5), itemsize=8)

@@ -375,6 +375,47 @@ def test_values_of_pythons_own():
             faro.put(np.zeros(3, np.uint8), [1], values)
 
 
+MANY = np.zeros((40, 40))
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: faro.flip(x, MANY),  # an array is written in many lines
+    lambda x: faro.keep_memory(MANY),
+    lambda x: faro.simulate("transpose-diagonal", width=MANY),
+    lambda x: faro.keep_memory("x" * 5000),
+    lambda x: faro.take(x, [0], 2**63),
+    lambda x: faro.take(x, [0], -(2**70)),
+    lambda x: faro.astype(x, "1/2"),  # which NumPy reads as fields
+    lambda x: faro.astype(x, "("),
+    lambda x: faro.astype(x, (0, 1)),
+    lambda x: faro.astype(x, "finfo"),
+    lambda x: faro.flip(x, in_place=True, scale=[[1], [0, 1]]),
+    lambda x: faro.quantize_blocks(x, []),
+    lambda x: faro.quantize_blocks(np.zeros((2, 32), "f4"), "nvfp4", global_scale="much"),
+    lambda x: faro.family(5, itemsize=4),
+    lambda x: faro.family((None, 5), roll=1, itemsize=4),
+    lambda x: faro.family((None, 5), itemsize=4).explain(2**64),
+    lambda x: faro.group(5),
+    lambda x: faro.group([]).run(5, 5),
+    lambda x: faro.checkpoint(5, "a", "b"),
+    lambda x: faro.checkpoint("/nowhere/rules", "a", "b"),
+    lambda x: faro.checkpoint(sys.executable, "a", "b"),
+    lambda x: faro.load_plan("\0"),
+    lambda x: faro.plan("gray(3)", itemsize=4).save("\0"),
+    lambda x: faro.shards.redistribute(x, to="mesh 1", source="mesh 1", shape=1.5),
+])
+def test_one_line_says_what_is_wrong(call):
+    with pytest.raises(faro.FaroError) as caught:
+        call(np.zeros((4, 8)))
+    assert type(caught.value) is not faro.FaroInternalError
+    assert caught.value.got and caught.value.wanted and "\n" not in str(caught.value) and len(str(caught.value)) < 800
+
+
+def test_arguments_may_be_numbers():
+    assert faro.shards.plan("roll(1)", shape=5, itemsize=8)(np.arange(5)).tolist() == [4, 0, 1, 2, 3]
+    assert faro.plan("gray(3)", itemsize=4, in_place=1).in_place
+
+
 @pytest.mark.parametrize("pattern", ["bit_reversal", "b s", "gray(3)", ""])
 def test_patterns_are_patterns(pattern):
     with pytest.raises(faro.FaroValueError, match="pattern"):

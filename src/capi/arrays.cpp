@@ -48,7 +48,7 @@ faro_status faro_check_disjoint(const char* operation, const faro_laid_array* ar
   return faro::capi::guarded([&] {
     constexpr const char* kChecking = "check arrays";
     faro::capi::require_argument(operation, kChecking, "operation");
-    if (count > 0) faro::capi::require_argument(arrays, kChecking, "arrays");
+    faro::capi::require_structures(arrays, count, kChecking, "arrays");
     std::vector<faro::capi::GivenArray> given;
     given.reserve(count);
     std::vector<faro::detail::RunArray> inputs;

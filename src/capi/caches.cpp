@@ -58,7 +58,7 @@ faro_status faro_cache_plan_make(uint64_t heads, uint64_t width, const faro_cach
                                  const faro_options* options, faro_cache_plan** plan) {
   return guarded([&] {
     require_argument(kMoveCache, {{from, "from"}, {to, "to"}, {plan, "plan"}});
-    if (count > 0) require_argument(arrays, kMoveCache, "arrays");
+    faro::capi::require_structures(arrays, count, kMoveCache, "arrays");
     const faro::PlanOptions given = faro::capi::plan_options(options);
     *plan = new faro_cache_plan{
         faro::plan_cache_move({.of = {.heads = heads, .width = width},

@@ -201,7 +201,7 @@ using faro::capi::require_argument;
 faro_status faro_group_create(const faro_group_member* members, uint64_t count, const faro_options* options,
                               faro_group** group) {
   return guarded([&] {
-    if (count > 0) require_argument(members, "plan a group", "members");
+    faro::capi::require_structures(members, count, "plan a group", "members");
     require_argument(group, "plan a group", "group");
     *group = faro::capi::new_group(members, count, options);
   });

@@ -170,6 +170,8 @@ faro_plan* plan_of(const Json& json, std::span<const std::byte> entries, const P
 }
 
 faro_plan* parsed_plan(std::span<const std::byte> bytes, const PlanOptions& options) {
+  if (bytes.size() > kMostPlanBytes)
+    fail(ErrorCode::file, kReading, std::to_string(bytes.size()) + " bytes", kPlanBytes);
   const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const std::size_t end = all.find('\n');
   if (end == std::string_view::npos) fail(ErrorCode::file, kReading, "bytes without a header", kPlanBytes);

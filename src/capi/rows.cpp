@@ -321,7 +321,7 @@ faro_status faro_row_plan_run_columns(const faro_row_plan* plan, const void* ent
                                       uint64_t workspace_bytes, void* stream) {
   return guarded([&] {
     require_argument(plan, "run a plan of rows", "plan");
-    if (count > 0) require_argument(columns, "run a plan of rows", "columns");
+    faro::capi::require_structures(columns, count, "run a plan of rows", "columns");
     const faro::ExecutableRows& made = plan->rows;
     const std::vector<faro::RowColumn> moved = faro::capi::columns_of(made.plan(), {columns, count});
     std::uint64_t bytes = 0;

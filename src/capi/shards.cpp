@@ -324,7 +324,7 @@ faro_status faro_sharded_plan_run(faro_sharded_plan* sharded, const void* in, ui
 
 faro_status faro_sharded_plans_run(const faro_sharded_run* runs, uint64_t count, void* stream) {
   return guarded([&] {
-    if (count > 0) require_argument(runs, "run shards", "runs");
+    faro::capi::require_structures(runs, count, "run shards", "runs");
     std::vector<faro::ShardedRun> all;
     for (const faro_sharded_run& each : std::span(runs, count)) {
       require_argument(each.sharded, "run shards", "sharded");

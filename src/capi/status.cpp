@@ -119,6 +119,12 @@ void require_argument(const char* operation, std::initializer_list<GivenArgument
   for (const auto& [address, name] : arguments) require_argument(address, operation, name);
 }
 
+void require_structures(const void* first, std::uint64_t count, const char* operation, const char* name) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
+  if (count > 0) require_argument(first, operation, name);
+  if (count > kMost) fail(ErrorCode::value, operation, std::to_string(count) + " " + name, "at most 2^40");
+}
+
 char* given_away(const std::string& text) {
   auto* const copy = static_cast<char*>(std::malloc(text.size() + 1));
   if (copy == nullptr) throw std::bad_alloc();

@@ -41,6 +41,8 @@ struct GivenArgument {
   const char* name;
 };
 void require_argument(const char* operation, std::initializer_list<GivenArgument> arguments);
+/// Of `count` structures: null where there are none. A count below 0 that was made unsigned is refused, too.
+void require_structures(const void* first, std::uint64_t count, const char* operation, const char* name);
 
 /// Errors: ErrorCode::value for options that this version does not know.
 template <std::size_t count>

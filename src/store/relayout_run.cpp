@@ -355,6 +355,7 @@ class PlainFiles {
 // A map of all elements, from a plain file to a plain file.
 Report mapped(const Work& work, const Options& options) {
   const auto begin = std::chrono::steady_clock::now();
+  explain_work(work);  // what cannot be written is refused before anything is
   const auto source = work.in.source();
   const std::string identity =
       fmt::format("{}; {}; {}; {} of {} numbers, batch {}; {} ({})", work.out.path.string(),
@@ -393,16 +394,12 @@ Report mapped(const Work& work, const Options& options) {
       !file::run(problem, {.path = plain.in()}, {.path = plain.out()}, file_options).finished)
     return {};
   fs::remove(plain.in());
-  Work last = work;
-  last.in = run_array(raw_format(), "", plain.out(), dense_run(work.wanted.shape, work.in.type, 0));
-  last.in.notes.left_out = work.in.notes.left_out;
-  last.axes = AxisChoice::identity(work.wanted.shape.size());
+  Work last = last_of_mapped(work);
+  last.in.run = {.path = plain.out(), .form = dense_run(work.wanted.shape, work.in.type, 0)};
   Report report;
   inner.progress = options.progress;
   inner.done = [&](Report done) {
-    done.facts.sweeps += 2;
-    done.facts.uses_scratch = true;
-    done.facts.in = facts_of(work.in);
+    done.facts = facts_of_mapped(work, std::move(done.facts));
     done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     report = done;
     if (options.done) options.done(done);

@@ -127,6 +127,24 @@ void predict(Facts& facts, const Work& work) {
   facts.prediction_source = curve->source;
 }
 
+// A plain file that is not there yet: it only counts.
+class PlannedRun final : public Source {
+ public:
+  explicit PlannedRun(RunForm form) : run_(run_sink(-1, {}, std::move(form))) {}
+
+  std::vector<Box> boxes(const Box& region) const override { return run_->boxes(region); }
+  Loaded load(const Box& /*box*/, Workspace& /*workspace*/) const override {
+    FARO_CHECK(false);
+    return {};
+  }
+  Cost cost(const Shape& region) const override { return run_->cost(region); }
+  std::uint64_t workspace_bytes(const Shape& region) const override { return run_->workspace_bytes(region); }
+  Shape unit() const override { return run_->unit(); }
+
+ private:
+  std::unique_ptr<Sink> run_;
+};
+
 // A folder of chunks is another one with what is made in it.
 void require_apart(const Place& in, const Place& out, const std::string& operation) {
   std::error_code failed;
@@ -303,13 +321,34 @@ std::filesystem::path folder_above(const std::filesystem::path& path) {
   return folder;
 }
 
+Work last_of_mapped(const Work& work) {
+  Work last = work;
+  last.in = {.format = raw_format().name(), .shape = work.wanted.shape, .type = work.in.type};
+  last.in.notes.left_out = work.in.notes.left_out;
+  last.axes = AxisChoice::identity(work.wanted.shape.size());
+  last.map.reset();
+  return last;
+}
+
+Facts facts_of_mapped(const Work& work, Facts last) {
+  last.in = facts_of(work.in);
+  last.sweeps += 2;
+  last.uses_scratch = true;
+  last.read_bytes += 2 * last.in.bytes;
+  last.written_bytes += 2 * last.in.bytes;
+  return last;
+}
+
 Facts explain_work(const Work& work) {
-  const std::unique_ptr<Source> source = work.in.source();
+  const Work swept = work.map ? last_of_mapped(work) : work;
+  const std::unique_ptr<Source> source =
+      work.map ? std::make_unique<PlannedRun>(dense_run(swept.in.shape, swept.in.type, 0)) : work.in.source();
   std::vector<std::string> left_out;
-  const std::unique_ptr<Sink> sink = planned_sink(work, left_out);
-  Facts facts = facts_of(
-      work, choose_way(relaid_of(work, *source, *sink), work.memory_bytes, work.threads, work.operation),
-      *source, *sink);
+  const std::unique_ptr<Sink> sink = planned_sink(swept, left_out);
+  const Relaid relaid = relaid_of(swept, *source, *sink);
+  Facts facts =
+      facts_of(swept, choose_way(relaid, swept.memory_bytes, swept.threads, swept.operation), *source, *sink);
+  if (work.map) facts = facts_of_mapped(work, std::move(facts));
   predict(facts, work);
   return facts;
 }

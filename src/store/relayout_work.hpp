@@ -52,6 +52,11 @@ std::filesystem::path folder_above(const std::filesystem::path& path);
 /// What would be done. Errors: as explain().
 Facts explain_work(const Work& work);
 
+/// A map of all elements takes three sweeps, the last from a plain file of the result's shape: what that is
+/// asked for, but for the file, and what is told of all three.
+Work last_of_mapped(const Work& work);
+Facts facts_of_mapped(const Work& work, Facts last);
+
 /// For choose_way().
 Relaid relaid_of(const Work& work, const Source& source, const Sink& sink);
 

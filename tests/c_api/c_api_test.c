@@ -159,6 +159,7 @@ static void test_plans(const char* folder) {
   faro_plan* none = NULL;
   EXPECT(faro_plan_from_bytes(data, bytes - 2, NULL, &none) == FARO_FILE);
   EXPECT(faro_plan_from_bytes("{}\n", 3, NULL, &none) == FARO_FILE);
+  EXPECT(faro_plan_from_bytes(data, UINT64_MAX, NULL, &none) == FARO_FILE);
   /* No flipped bit goes unnoticed. */
   for (uint64_t bit = 0; bit < 8 * bytes; ++bit) {
     ((unsigned char*)data)[bit / 8] ^= (unsigned char)(1U << bit % 8);
@@ -598,6 +599,7 @@ static void test_plans_of_caches(void) {
   hnd.number = (faro_number)99;
   EXPECT(faro_cache_plan_make(kHeads, kWidth, &nhd, &hnd, &arrays, 1, NULL, &plan) == FARO_VALUE);
   EXPECT(faro_cache_plan_make(kHeads, kWidth, NULL, &hnd, &arrays, 1, NULL, &plan) == FARO_VALUE);
+  EXPECT(faro_cache_plan_make(kHeads, kWidth, &nhd, &nhd, &arrays, UINT64_MAX, NULL, &plan) == FARO_VALUE);
   EXPECT(faro_cache_plan_run(NULL, &of, &by, 1, 8, NULL, NULL) == FARO_VALUE);
 }
 
@@ -1411,6 +1413,7 @@ static void test_disjoint(void) {
   };
   EXPECT(faro_check_disjoint("copy", arrays, 2) == FARO_OK);
   EXPECT(faro_check_disjoint("copy", NULL, 0) == FARO_OK);
+  EXPECT(faro_check_disjoint("copy", arrays, UINT64_MAX) == FARO_VALUE); /* an int's -1 */
   EXPECT(faro_check_disjoint("copy", arrays, 3) == FARO_VALUE);
   EXPECT(strcmp(faro_last_message(),
                 "copy: got overlapping arrays, the output and indices, wanted two disjoint arrays") == 0);
@@ -1532,6 +1535,7 @@ static void test_groups(void) {
   members[2].reserved[0] = 1;
   EXPECT(faro_group_create(members, kMembers, NULL, &refused) == FARO_VALUE);
   EXPECT(faro_group_create(NULL, 1, NULL, &refused) == FARO_VALUE);
+  EXPECT(faro_group_create(members, UINT64_MAX, NULL, &refused) == FARO_VALUE);
   EXPECT(faro_group_create(members, kMembers, NULL, NULL) == FARO_VALUE);
   EXPECT(faro_group_run(NULL, NULL) == FARO_VALUE);
   EXPECT(faro_group_create(NULL, 0, NULL, &group) == FARO_OK);

@@ -55,6 +55,8 @@ TEST_F(IndexCli, PermutesBothWays) {
   EXPECT_EQ(content_of(directory_ / "out.npy"), data + std::string("\x01\x03\x00\x02", 4));
   ASSERT_EQ(run("permute @good8.npy four.npy out.npy --gather --verify").status, 0);
   EXPECT_EQ(content_of(directory_ / "out.npy"), data + std::string("\x02\x00\x03\x01", 4));
+  ASSERT_EQ(run("permute @good8.npy four.npy bits.npy --gather --element-bits 8").status, 0);
+  EXPECT_TRUE(same("bits.npy", "out.npy"));
 
   for (const std::string more : {"", " --element-bytes 8 --batch 1", " --method direct",
                                  " --method partition --chunk-bits 5 --levels 3,2", " --threads 1"}) {

@@ -84,6 +84,13 @@ std::uint16_t as_bfloat16(float x) {
   return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
+// An offset of 0 would make +0 of -0.
+TEST_F(CliNumbers, WhatIsNotGivenIsNotAddedAlongAnAxisOfOne) {
+  write_npy("zeros.npy", "<f4", "(1, 2)", std::vector<float>{-0.0F, -0.0F});
+  ASSERT_EQ(run("permute flip zeros.npy out.npy --scale 2 --along 0").status, 0);
+  for (const float number : numbers_of<float>("out.npy")) EXPECT_TRUE(std::signbit(number));
+}
+
 TEST_F(CliNumbers, AnotherTypeScaledAndAddedTo) {
   expect_transposed<double>("--dtype float64", "'<f8'", [&](auto at) { return double{turned(at)}; });
   expect_transposed<std::uint16_t>("--dtype bfloat16 --scale 2 --offset 0.5", "'<V2'",
@@ -238,7 +245,7 @@ TEST_F(CliNumbers, RefusesWhatCannotBe) {
   expect_refused(usual + "--dtype flaot32", 2, "did you mean `float32`?");
   expect_refused(usual + "--dtype S4", 2, "a type of numbers");
   expect_refused(usual + "--dtype-in f8 --dtype f4", 2, "--dtype-in f8 on dtype '<f4'");
-  expect_refused(usual + "--dtype-in '>f4'", 2, "--dtype with it");
+  expect_refused(usual + "--dtype-in '>f4'", 2, "nothing that changes them");
   expect_refused("flip structs.npy out.npy --dtype f4", 2, "numbers to be changed in dtype '|V3'");
   expect_refused("flip bytes.npy out.npy --dtype f4", 2, "--dtype-in says what its items are");
   expect_refused(usual + "--op cnj", 2, "conj, neg, abs");

@@ -21,6 +21,7 @@
 
 #include "faro/error.hpp"
 #include "io/npy.hpp"
+#include "refusal.hpp"
 #include "store/axis_choice.hpp"
 #include "store/nifti_notes.hpp"
 #include "store/regions.hpp"
@@ -187,9 +188,14 @@ TEST_F(Stores, MapsOfAllElementsGoByPlainFiles) {
   write_npy("in.npy", {32, 32}, data, "<u4");
   store::relayout(path("in.npy"), path("a.zarr"), {.chunks = {7, 5}});
   const Permutation reversal = maps::bit_reversal(10);
-  store::relayout(
-      path("a.zarr"), path("b.zarr"),
-      {.map = store::ElementMap{.permutation = reversal, .shape = {32, 32}}, .memory_bytes = 20'000});
+  const store::Options mapped{.map = store::ElementMap{.permutation = reversal, .shape = {32, 32}},
+                              .memory_bytes = 20'000};
+  const store::Facts told = store::explain(path("a.zarr"), path("b.zarr"), mapped);
+  const store::Facts done = store::relayout(path("a.zarr"), path("b.zarr"), mapped).facts;
+  EXPECT_EQ(told.text(), done.text());
+  EXPECT_EQ(told.read_bytes, done.read_bytes);
+  EXPECT_EQ(told.written_bytes, done.written_bytes);
+  EXPECT_GE(told.read_bytes, 3 * data.size());
   store::relayout(path("b.zarr"), path("out.npy"), {});
   const Bytes got = data_of("out.npy");
   for (std::uint32_t x = 0; x < 1024; ++x) {
@@ -198,6 +204,15 @@ TEST_F(Stores, MapsOfAllElementsGoByPlainFiles) {
     ASSERT_EQ(value, x);
   }
   EXPECT_EQ(entries(), 4U);
+}
+
+TEST_F(Stores, WhatNoMapCanWriteIsRefusedBeforeAnythingIs) {
+  write_npy("in.npy", {4}, Bytes(32), "<U2");
+  const store::Options mapped{.map = store::ElementMap{.permutation = maps::roll(4, 1), .shape = {4}},
+                              .keep_unfinished = true};
+  const auto relaid = [&] { store::relayout(path("in.npy"), path("out.h5:/t"), mapped); };
+  test::expect_refused(ErrorCode::unsupported, {"U2"}, relaid);
+  EXPECT_EQ(entries(), 1U);
 }
 
 TEST_F(Stores, NumbersAreConvertedOnTheWay) {

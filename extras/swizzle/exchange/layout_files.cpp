@@ -15,13 +15,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <optional>
 #include <set>
 
 #include "exchange/layout_text.hpp"
 #include "faro/error.hpp"
 #include "faro/suggest.hpp"
+#include "permutation/spec_file.hpp"
 
 namespace faro::exchange {
 namespace {
@@ -222,10 +222,8 @@ Layout named_layout(const std::string& name, int element) {
 }
 
 Layout layout_in_file(const std::string& path) {
-  std::ifstream file(path);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) fail(ErrorCode::file, "read the layout", "`" + path + "`", "a file that can be read");
-  std::vector<FileEntry> entries = read_entries(path, text);
+  constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+  std::vector<FileEntry> entries = read_entries(path, faro::detail::read_text_file(path, kMostBytes));
   if (entries.size() != 1)
     fail(ErrorCode::spec, "read the layout in `" + path + "`", fmt::format("{} layouts", entries.size()),
          "one layout", "a file that is given by its name has one");
