@@ -26,6 +26,7 @@ from cyclonedx.validation.json import JsonStrictValidator
 from packageurl import PackageURL
 from wheel_parts import LINKED, package_of
 
+
 def deb(file, versions, digest=None):
     """The component that is the Debian package of a file, in the version that is in the wheel."""
     name = package_of(file)
@@ -52,7 +53,10 @@ def main(wheel, out, versions=None):
                 parts.append(deb(soname, versions, hashlib.sha256(archive.read(entry)).hexdigest()))
             elif of_pypi := re.search(r"/licenses/([a-z-]+)-([0-9.]+)\.txt$", entry):
                 parts.append(component(PackageURL("pypi", None, *of_pypi.groups())))
-    parts += [deb(file, versions) for file in LINKED]
+        parts += [deb(file, versions) for file in LINKED]
+        without = [part.name for part in parts if not any(f"/licenses/{part.name}" in entry for entry in archive.namelist())]
+    if without:
+        sys.exit(f"{wheel} has no licence of {', '.join(without)}")
     bom = Bom(components=parts, serial_number=uuid.uuid5(uuid.NAMESPACE_OID, digest))
     bom.metadata.timestamp = datetime.datetime.fromtimestamp(epoch, datetime.timezone.utc)
     bom.metadata.component = faro = Component(
