@@ -13,7 +13,8 @@ import zipfile
 from pathlib import Path
 
 # What is inside the extension, by files of the packages that it comes from.
-LINKED = ("libstdc++.a", "/usr/include/fmt/core.h", "/usr/include/xxhash.h", "/usr/include/nlohmann/json.hpp", "/usr/include/toml++/toml.h")
+LINKED = ("libstdc++.a", "/usr/include/hwy/highway.h", "/usr/include/fmt/core.h", "/usr/include/xxhash.h", "/usr/include/nlohmann/json.hpp",
+          "/usr/include/toml++/toml.h")
 
 
 def package_of(file):
