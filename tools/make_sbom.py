@@ -54,7 +54,8 @@ def main(wheel, out, versions=None):
             elif of_pypi := re.search(r"/licenses/([a-z-]+)-([0-9.]+)\.txt$", entry):
                 parts.append(component(PackageURL("pypi", None, *of_pypi.groups())))
         parts += [deb(file, versions) for file in LINKED]
-        without = [part.name for part in parts if not any(f"/licenses/{part.name}" in entry for entry in archive.namelist())]
+        licensed = {name for entry in archive.namelist() if "/licenses/" in entry for name in Path(entry).stem.split("_")}
+        without = [part.name for part in parts if not {part.name, f"{part.name}-{part.version}"} & licensed]
     if without:
         sys.exit(f"{wheel} has no licence of {', '.join(without)}")
     bom = Bom(components=parts, serial_number=uuid.uuid5(uuid.NAMESPACE_OID, digest))

@@ -31,25 +31,32 @@ def package_of(file):
 
 
 def licences(tools, toolkit, libraries):
-    """The files of the folder licenses/, by name: a package's, with the version where it is of PyPI, and Debian's texts that are meant in it."""
+    """The files of the folder licenses/, by names: a package's, with the version where it is of PyPI, and Debian's texts that are meant in it.
+    One text of several has their names with _ between."""
     texts = {}
     for package in {package_of(each) for each in (*libraries, *LINKED)}:
         texts[package] = Path(f"/usr/share/doc/{package}/copyright").read_bytes()
     for name in re.findall(rb"/usr/share/common-licenses/([\w.+-]*\w)", b" ".join(texts.values())):
-        texts[name.decode()] = Path("/usr/share/common-licenses", name.decode()).read_bytes()
+        text = Path("/usr/share/common-licenses", name.decode()).resolve()
+        texts[text.name] = text.read_bytes()
     # Of a toolkit that is not PyPI's nobody knows where that is.
     of_pypi = list(Path(tools).glob("lib/python*/site-packages/nanobind-*.dist-info/licenses/LICENSE"))
     of_pypi += [file for folder in ("", "dist-info/", "../../runtime/") if toolkit
                 for file in Path(toolkit).glob(f"{folder}nvidia_cuda_runtime-*.dist-info/licenses/License.txt")]
     for file in of_pypi:
         texts[file.parents[1].name.removesuffix(".dist-info").replace("_", "-")] = file.read_bytes()
-    return {f"{name}.txt": text for name, text in sorted(texts.items())}
+    names = {}
+    for name, text in sorted(texts.items()):
+        names.setdefault(text, []).append(name)
+    return {"_".join(each) + ".txt": text for text, each in names.items()}
 
 
 def main(wheel, tools, toolkit, *libraries):
     texts = licences(tools, toolkit, [Path(each).name for each in libraries])
     with zipfile.ZipFile(wheel) as archive:
         entries = {each: archive.read(each) for each in archive.infolist()}
+    own = set(entries.values())  # faro's licence is others', too
+    texts = {name: text for name, text in texts.items() if text not in own}
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
         for entry, data in entries.items():
             if entry.filename.endswith(".dist-info/METADATA"):
