@@ -108,6 +108,7 @@ install_cuda() {
   [[ -e $root/lib/libcudart.so ]] || (cd "$root/lib" && ln -s libcudart.so.* libcudart.so)
   rm -rf "$cuda_toolkit"
   mv "$root" "$cuda_toolkit"
+  mv "$cuda_toolkit".new/nvidia_cuda_runtime-*.dist-info "$cuda_toolkit"  # its licence, which wheels have
   rm -rf "$cuda_toolkit.new"
   # A tree that was configured without a compiler would go on without.
   rm -f build/CMakeCache.txt

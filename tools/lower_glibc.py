@@ -4,8 +4,9 @@
 A library that is linked on a new system asks for the newest version of each of glibc's symbols, `pthread_create@GLIBC_2.34`, where
 an older one, `pthread_create@GLIBC_2.2.5`, is offered by this glibc as well as by the old ones, for programs that were linked long
 ago. So each symbol that is too new is given the newest version that is not, in place: its entry in .gnu.version points to another
-record of .gnu.version_r, and the records of versions that nobody needs any more become repetitions of one that is needed. A symbol
-without an older version is an error: whoever links the library has to define it (python/portable/old_glibc.c).
+record of .gnu.version_r, or to none where that is the oldest, and the records of versions that nobody needs any more become
+repetitions of one that is needed. A symbol without an older version is an error: whoever links the library has to define it
+(python/portable/old_glibc.c).
 
 ELF of 64 bits and this machine's byte order; CC, gcc where it is not set, is the compiler whose glibc it is. The file is written once all
 of it is found possible.
@@ -112,6 +113,11 @@ def lower(path, limit, glibc):
             if not old:
                 sys.exit(f"{path}: {symbol.decode()} is of {need[index][0].decode()}, and no older glibc has it")
             version = max(old, key=number)
+            if version == min(old, key=number):
+                # Where no version is asked for the oldest is taken, in whatever library it is: before 2.30 a version was looked for in
+                # the library that it is said to be of, and libc.so.6 has much that was libpthread's, libdl's and librt's before 2.34.
+                struct.pack_into("<H", data, place, 1)
+                continue
             if version in told and version not in kept:
                 kept[version] = spare.pop()
                 name_version(data, need[kept[version]][1], told[version])

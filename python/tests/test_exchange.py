@@ -136,10 +136,10 @@ def test_everything_public_has_an_example():
 
 
 def python_blocks():
-    """The Python blocks of the guide, the recipes and the README, each page one program; nothing outside of a clone."""
+    """The Python blocks of the guide, the recipes and the READMEs, each page one program; nothing outside of a clone."""
     root = pathlib.Path(__file__).resolve().parents[2]
     guides = [root / f"docs/guide/{name}.md" for name in ("python", "rows", "arithmetic")]
-    for page in [*guides, root / "README.md", *sorted(root.glob("docs/recipes/*.md"))]:
+    for page in [*guides, root / "README.md", root / "python/README.md", *sorted(root.glob("docs/recipes/*.md"))]:
         blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.M | re.S) if page.exists() else []
         if blocks:
             yield pytest.param("\n".join(blocks), id=page.name)
