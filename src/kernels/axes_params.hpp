@@ -8,6 +8,7 @@
 #include "faro/error.hpp"
 #include "kernels/axes_box.hpp"
 #include "kernels/axes_elements.hpp"
+#include "kernels/axes_registers.hpp"
 #include "kernels/axes_rows.hpp"
 #include "kernels/axes_skinny.hpp"
 #include "kernels/axes_turned.hpp"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <span>
 
 #include "layout/box_search.hpp"
 #include "rounding.hpp"
@@ -140,26 +141,38 @@ double ragged_price(const BoxSearch& search, const StridedBox& box, double runs,
   return cost + (box_bytes > best ? large * (box_bytes / best - 1) : small * (best / box_bytes - 1));
 }
 
-// Aligned boxes whose accesses are narrower than vectors, from the price that they would have by the same
-// rules. Fitted to 970 drawn boxes of an H200.
-double narrow_price(const StridedBox& box, double price) {
-  struct Line {
-    double least;
-    double slope;
-  };
-  static constexpr Line parts[] = {{1.0, 1.0}, {1.12, 0.42}, {1.0, 0.56}, {1.0, 1.0}};
-  static constexpr Line units[] = {{3.0, 0.05}, {2.1, 0.05}, {1.0, 0.84}, {1.0, 1.0}};
-  const auto width = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(box.unit_bytes)));
-  const Line& line = box.in.vector == 1 && box.out.vector == 1 ? units[width] : parts[width];
-  return line.least + line.slope * (price - 1);
-}
-
 // Whether both sides' accesses are whole vectors.
 bool is_of_vectors(const StridedBox& box) {
   const auto wide = [&](const BoxWalk& side) {
     return static_cast<std::uint32_t>(side.vector * box.unit_bytes) == kBoxVector;
   };
   return wide(box.in) && wide(box.out);
+}
+
+// What a box takes of a copy's time, from the price that it would have by the rules of vectors of wide units:
+// at least so much, what lies beyond 1 by its weight, bytes of a copy for each block that begins, and what is
+// left empty of boxes that are cut. Fitted to 1,000 drawn shapes of an H200, and held against others
+// (docs/notes/axes-experiments.md).
+struct BoxKind {
+  double least = 1;
+  double weight = 1;
+  double block_bytes = 0;
+  double empty = 0;
+};
+const BoxKind& kind_of(const StridedBox& box) {
+  static constexpr BoxKind usual{};
+  static constexpr BoxKind vectors[] = {{1.07, 0.34, 0, 0}};
+  static constexpr BoxKind parts[] = {{1.14, 0.16, 4000, 0.6}, {1.07, 0.44, 2500, 0.45}, {1, 0.56, 0, 0}};
+  static constexpr BoxKind units[] = {{3.2, 0, 12000, 2.4}, {2.2, 0, 9300, 1.15}, {1, 0.84, 0, 0}};
+  static constexpr BoxKind ragged[] = {{1.28, 0.31, 5700, 0.45}, {1.11, 0.46, 5700, 0.27}};
+  static constexpr BoxKind triples[] = {{1.22, 0.26, 6900, 0.5}, {1.09, 0.34, 4400, 0.5}};
+  const auto of = [&](std::span<const BoxKind> kinds) -> const BoxKind& {
+    const auto width = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(box.unit_bytes)));
+    return width < kinds.size() ? kinds[width] : usual;
+  };
+  if (box.ragged) return of(box.triples > 1 ? std::span<const BoxKind>(triples) : ragged);
+  if (is_of_vectors(box)) return of(vectors);
+  return of(box.in.vector == 1 && box.out.vector == 1 ? units : parts);
 }
 
 // Lanes that have a part, over all.
@@ -194,10 +207,13 @@ double price_of_turns(const StridedBox& box) {
   constexpr double of_vectors = 0.34;
   constexpr double of_narrow = 0.1;
   constexpr double borne_ragged = 1.34;
+  const double weight = kind_of(box).weight;
   if (box.ragged)
-    return ragged_prices(box.unit_bytes, box.triples).turn * std::max(0.0, box.congestion - borne_ragged);
+    return weight * ragged_prices(box.unit_bytes, box.triples).turn *
+           std::max(0.0, box.congestion - borne_ragged);
   const double borne = box.unit_bytes == 1 ? 2 : 1;
-  return (is_of_vectors(box) ? of_vectors : of_narrow) * std::max(0.0, box.congestion - borne);
+  if (!is_of_vectors(box)) return of_narrow * std::max(0.0, box.congestion - borne);
+  return weight * of_vectors * std::max(0.0, box.congestion - borne);
 }
 
 void price(const BoxSearch& search, StridedBox& box) {
@@ -256,7 +272,8 @@ void price(const BoxSearch& search, StridedBox& box) {
     cost += box_bytes > small ? size.doubled * std::log2(box_bytes / small) : 0.65 * (small / box_bytes - 1);
   }
   if (!box.ragged) cost += shared_sectors_price(box);
-  if (!box.ragged && !is_of_vectors(box)) cost = narrow_price(box, cost);
+  const BoxKind& kind = kind_of(box);
+  cost = kind.least + kind.weight * (cost - 1) + kind.block_bytes / box_bytes + kind.empty * (idle - 1);
   const auto boxes = static_cast<double>(box.boxes());
   const double many = search.limits.many_boxes;
   if (boxes < many) cost += 0.5 * (many / boxes - 1) * std::min(1.0, box_bytes / best);

@@ -98,6 +98,7 @@ std::vector<Plan> plans_of_every_kind() {
                           plan_of("roll(15, 4)", 70003, 2, Placement::in_place),
                           plan_of("flip(100)", 8200, 1, Placement::in_place),
                           plan_of("transpose(20, 20)", 5001, 1, Placement::in_place),
+                          plan_of("axes(24 8 96 208 32; 4 1 2 3 0)", 1),
                           plan_of("axes(30 7 30 5; 2 1 0 3)", 4, 2, Placement::in_place),
                           plan_of("transpose(1000, 3000)", 4, 1, Placement::in_place),
                           plan_of("transpose(20000, 50000)", 4, 1, Placement::in_place),

@@ -35,6 +35,7 @@ FARO_NONE KernelEntry axes_skinny_kernel(const kernels::AxesSkinnyShape& /*shape
 FARO_NONE KernelEntry axes_whole_kernel(int /*unit*/) { return {}; }
 FARO_NONE KernelEntry axes_rows_kernel(int /*unit*/) { return {}; }
 FARO_NONE KernelEntry axes_elements_kernel(int /*unit*/, int /*units*/) { return {}; }
+FARO_NONE KernelEntry axes_registers_kernel(const kernels::AxesRegistersShape& /*shape*/) { return {}; }
 FARO_NONE KernelEntry view_rows_kernel(const kernels::ViewRowsShape& /*shape*/) { return {}; }
 FARO_NONE KernelEntry cyclic_kernel(int /*unit*/, bool /*reversed*/, bool /*several_units*/) { return {}; }
 FARO_NONE KernelEntry window_kernel(int /*unit*/, bool /*backwards*/, bool /*vectors*/, bool /*direct*/) {

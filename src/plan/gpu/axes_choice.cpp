@@ -8,6 +8,7 @@
 #include "kernels/partition_params.hpp"
 #include "layout/box_choice.hpp"
 #include "layout/strided_box.hpp"
+#include "plan/gpu/axes_registers.hpp"
 #include "plan/gpu/lines_or_boxes.hpp"
 #include "rounding.hpp"
 
@@ -272,7 +273,9 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
   };
   const bool as_usual = !variant.boxes_only && !variant.lines_only;
   if (variant.elements.value_or(units_are_few(wide_count, wide.unit) && as_usual)) return by_units();
-  if (!kernels::axes_rows_suit(wide.axes, static_cast<int>(wide.unit)) || rows_are_short(wide)) {
+  const bool by_rows = kernels::axes_rows_suit(wide.axes, static_cast<int>(wide.unit)) &&
+                       variant.rows.value_or(!rows_are_short(wide));
+  if (!by_rows) {
     if (variant.whole.value_or(as_usual) && wide.axes.size() >= 3) {
       if (auto whole = whole_arrays(wide, units, variant.alternatives, variant))
         return {.form = *std::move(whole), .unit_bytes = unit};
@@ -289,9 +292,15 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
         (!has_largest_tiles(lines.variants.front().choice) || planes_lie_together(wide.axes));
     const bool narrow = wide.unit < kAxesVector / 2;
     const bool few_bytes = as_usual && !variant.elements && bytes_are_few(wide_count, wide.unit);
+    const bool may_turn = variant.registers.value_or(as_usual && !variant.grouped);
+    const auto or_registers = [&](AxesChoice choice, double price) {
+      if (may_turn) choice.registers = cheapest_registers(wide, variant.registers ? kAnyPrice : price);
+      return choice;
+    };
     const auto by_lines = [&]() -> AxesChoice {
       if (few_bytes && !few_at_vectors(lines)) return by_units();
-      return {.form = std::move(lines), .unit_bytes = unit};
+      const double price = price_of_few(lines, wide.axes);
+      return or_registers({.form = std::move(lines), .unit_bytes = unit}, price);
     };
     if (has_lines && (variant.lines_only || (long_plane && narrow)) && are_complete()) return by_lines();
     AxesBoxes boxes{{box_variant(wide, true, variant)}};
@@ -300,10 +309,11 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
     const bool countable = unit_count(units.axes) <= kMostUnits;
     if (as_usual && !variant.grouped &&
         ((countable && boxes_are_tiny(box)) || (few_bytes && box.shape.ragged)))
-      return by_units();
+      return few_bytes ? by_units() : or_registers(by_units(), box.box->cost);
+    const double price = box.box->cost;
     if (boxes.variants.front().alignment > unit && variant.alternatives)
       boxes.variants.push_back(box_variant(units, false, variant));
-    return {.form = std::move(boxes), .unit_bytes = unit};
+    return or_registers({.form = std::move(boxes), .unit_bytes = unit}, price);
   }
   AxesRows rows;
   const auto add = [&rows](const layout::AxisMap& of) {

@@ -9,6 +9,7 @@
 //       columns of a large one, odd ones
 //     small arrays of a batch                     AxesWhole   aligned to a wide unit; to a unit
 //     all else                                    AxesBoxes   aligned to 16; to a unit
+//     what these are slow for, at vectors         AxesRegisters   before them, for aligned arrays
 //
 // The grid is the params' tiles (AxesBoxes, AxesLines) or vectors over the kernel's threads (AxesRows), a
 // block each, in launches of at most 2^31 - 1 blocks that begin at first_tile or first_vector. Shared memory
@@ -45,6 +46,8 @@ struct AxesVariant {
   bool triples = true;                             // axes_triples.hpp for elements of three units
   std::optional<bool> whole = std::nullopt;        // axes_whole.hpp wherever it fits, or never
   std::uint32_t whole_bytes = 0;                   // of a block of it; 0: as usual
+  std::optional<bool> registers = std::nullopt;    // axes_registers.hpp wherever it fits, or never
+  std::optional<bool> rows = std::nullopt;         // axes_rows.hpp wherever rows stay, or never
   std::uint32_t most_box_bytes = 0;                // that boxes may have; 0: as usual
   std::uint32_t box_bytes = 0;                     // that boxes are wanted to have; 0: as usual
   bool grouped = false;                            // boxes of one array of many in a launch
@@ -54,7 +57,8 @@ struct AxesVariant {
 
 struct AxesChoice {
   std::variant<AxesCopy, AxesBoxes, AxesLines, AxesRows, AxesElements, AxesWhole> form;
-  std::uint64_t unit_bytes = 1;  // the element's, which all arrays are aligned to
+  std::uint64_t unit_bytes = 1;                           // the element's, which all arrays are aligned to
+  std::optional<AxesRegisters> registers = std::nullopt;  // instead, where arrays are aligned
 };
 
 /// Counts and batches of 0 give a copy of no bytes. Errors: ErrorCode::unsupported past 2^62 bytes.

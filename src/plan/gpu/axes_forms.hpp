@@ -50,4 +50,11 @@ struct AxesLines {
   std::vector<Variant> variants;
 };
 
+/// Tiles turned in registers, for aligned arrays; others go as the form beside them has it.
+struct AxesRegisters {
+  kernels::AxesRegistersParams params;
+  kernels::AxesRegistersShape shape;
+  double price = 1;  // in a copy's time
+};
+
 }  // namespace faro::detail

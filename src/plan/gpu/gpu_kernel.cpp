@@ -93,6 +93,10 @@ struct KernelName {
     return fmt::format("axes, one by one, {}{}", units_text(k.unit_bytes),
                        k.units > 1 ? fmt::format(", {} a thread", k.units) : std::string());
   }
+  std::string operator()(const AxesRegistersKernel& k) const {
+    return fmt::format("axes in registers, elements of {} bytes, {} x {} a thread", k.shape.element_bytes,
+                       k.shape.in, k.shape.out);
+  }
   std::string operator()(const ViewRowsKernel& k) const {
     return "view rows, " + fmt::format("{} bytes a time", k.shape.access_bytes) +
            (k.shape.reversed_bytes > 0 ? ", " + units_text(k.shape.reversed_bytes) + " reversed" : "");

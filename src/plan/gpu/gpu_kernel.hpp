@@ -98,6 +98,9 @@ struct AxesElementsKernel {
   int unit_bytes = 4;
   int units = 1;  // of a thread
 };
+struct AxesRegistersKernel {
+  kernels::AxesRegistersShape shape;
+};
 struct ViewRowsKernel {
   kernels::ViewRowsShape shape;
 };
@@ -161,9 +164,9 @@ using KernelId =
     std::variant<CopyKernel, AffineTileKernel, SegmentsKernel, OrbitKernel, SwapKernel, SmallKernel,
                  SweepKernel, ReversalKernel, CyclicWholeKernel, SquaresKernel, AxesBoxKernel,
                  AxesWholeKernel, AxesLinesKernel, AxesPlaneKernel, AxesTurnedKernel, AxesSkinnyKernel,
-                 AxesRowsKernel, AxesElementsKernel, ViewRowsKernel, CyclicKernel, ModularKernel,
-                 ComputedKernel, PatchKernel, WindowKernel, RunsKernel, DirectKernel, LevelKernel,
-                 ChunkKernel, ColumnsKernel>;
+                 AxesRowsKernel, AxesElementsKernel, AxesRegistersKernel, ViewRowsKernel, CyclicKernel,
+                 ModularKernel, ComputedKernel, PatchKernel, WindowKernel, RunsKernel, DirectKernel,
+                 LevelKernel, ChunkKernel, ColumnsKernel>;
 
 /// What every kernel takes by value, after its family.
 using KernelParams =
@@ -172,9 +175,9 @@ using KernelParams =
                  kernels::AffineSwapParams, kernels::AffineSmallParams, GpuTransposeLaunch,
                  kernels::ReversalParams, kernels::CyclicWholeParams, kernels::SquaresParams,
                  kernels::AxesBoxParams, kernels::AxesWholeParams, kernels::AxesLinesParams,
-                 kernels::AxesRowsParams, kernels::AxesElementsParams, kernels::ViewRowsParams,
-                 kernels::CyclicParams, kernels::WindowParams, kernels::RunsParams, kernels::DirectParams,
-                 kernels::PartitionParams, kernels::ColumnsParams>;
+                 kernels::AxesRowsParams, kernels::AxesElementsParams, kernels::AxesRegistersParams,
+                 kernels::ViewRowsParams, kernels::CyclicParams, kernels::WindowParams, kernels::RunsParams,
+                 kernels::DirectParams, kernels::PartitionParams, kernels::ColumnsParams>;
 
 /// How a multiprocessor's memory is split between shared memory and the first-level cache.
 enum class Carveout {

@@ -1,6 +1,7 @@
 #include "plan/gpu/lines_or_boxes.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -120,23 +121,33 @@ std::uint64_t few_bytes(const kernels::AxesSkinnyShape& skinny,
   const std::uint64_t few = skinny.by_rows ? axes.front().extent : columns_of(axes);
   return few * static_cast<std::uint64_t>(skinny.unit_bytes);
 }
-double skinny_price(const kernels::AxesSkinnyShape& skinny, std::uint64_t bytes, double block_bytes) {
+// What tiles take longer by that a line's end is in, for their units go one by one; the part of them that are
+// such.
+double price_of_ends(const kernels::AxesSkinnyShape& skinny, const kernels::AxesLinesParams& p) {
+  constexpr double prices[] = {1.77, 0.36, 0.18, 0, 0};  // of columns, by the width of a unit
+  if (skinny.by_rows || (p.halo == 0 && p.line_bytes % p.tile_bytes == 0)) return 0;
+  const auto along = static_cast<double>(ceil_div(p.line_bytes, std::uint64_t{p.tile_bytes}));
+  return prices[std::countr_zero(static_cast<unsigned>(skinny.unit_bytes))] * std::min(2.0, along) / along;
+}
+double skinny_price(const kernels::AxesSkinnyShape& skinny, std::uint64_t bytes, double block_bytes,
+                    const kernels::AxesLinesParams& params) {
   const double full_block = skinny.by_rows ? 16 << 10 : 9 << 10;
   double price = 1.0;
   for (const SkinnyPrice& of : kSkinnyPrices) {
     if (of.unit_bytes == skinny.unit_bytes && of.by_rows == skinny.by_rows && bytes >= of.least_bytes)
       price = of.price;
   }
-  return price * std::sqrt(std::max(1.0, full_block / block_bytes));
+  return price * std::sqrt(std::max(1.0, full_block / block_bytes)) + price_of_ends(skinny, params);
 }
-bool few_suit(const kernels::AxesSkinnyShape& skinny, const std::vector<layout::StridedAxis>& axes,
+bool few_suit(const kernels::AxesLinesChoice& choice, const std::vector<layout::StridedAxis>& axes,
               double block_bytes, const AxesBoxes::Variant& box) {
+  const kernels::AxesSkinnyShape& skinny = *choice.skinny;
   constexpr double even = 1.05;  // boxes are as fast elsewhere, too
   // Boxes of whole vectors fill a side of so many bytes with them, and narrow units earlier.
   const std::uint64_t filled = skinny.unit_bytes >= 8 ? 256 : skinny.unit_bytes == 4 ? 128 : 64;
   const std::uint64_t bytes = few_bytes(skinny, axes);
   if (moves_vectors(box.shape) && bytes >= filled) return false;
-  return skinny_price(skinny, bytes, block_bytes) < even * box.box->cost;
+  return skinny_price(skinny, bytes, block_bytes, choice.params) < even * box.box->cost;
 }
 
 // Lines of elements of several units, which go unit by unit: wider ones are slower than boxes in every case.
@@ -185,10 +196,18 @@ bool lines_suit(const AxesLines& lines, const std::vector<layout::StridedAxis>& 
     return unit >= kAxesVector / 2 ? wide_tiles_suit(pieces, axes, box)
                                    : narrow_tiles_suit(choice, pieces, axes, box);
   }
-  if (choice.skinny) return few_suit(*choice.skinny, axes, tile_bytes, box);
+  if (choice.skinny) return few_suit(choice, axes, tile_bytes, box);
   constexpr double dear = 1.7;  // triples in one run of a side
   if (box.shape.triples > 1 && box.box->cost < dear) return false;
   return lines_of_units_suit(unit, tile_bytes, box.box->cost);
+}
+
+double price_of_few(const AxesLines& lines, const std::vector<layout::StridedAxis>& axes) {
+  const kernels::AxesLinesChoice& choice = lines.variants.front().choice;
+  if (!choice.skinny || choice.skinny->few > 0) return 0;
+  const double bytes = static_cast<double>(unit_count(axes) * lines.variants.front().unit_bytes);
+  return skinny_price(*choice.skinny, few_bytes(*choice.skinny, axes),
+                      bytes / static_cast<double>(choice.params.tiles), choice.params);
 }
 
 bool boxes_are_tiny(const AxesBoxes::Variant& box) {

@@ -34,6 +34,9 @@ bool lines_are_filled(const kernels::AxesLinesChoice& choice, const std::vector<
 bool lines_suit(const AxesLines& lines, const std::vector<layout::StridedAxis>& axes,
                 const AxesBoxes::Variant& box);
 
+/// What few rows or columns take, in a copy's time; of other lines, and where they go by vectors, 0.
+double price_of_few(const AxesLines& lines, const std::vector<layout::StridedAxis>& axes);
+
 /// Whether a box has so few vectors that threads which move one each, wherever it lies, are faster.
 bool boxes_are_tiny(const AxesBoxes::Variant& box);
 

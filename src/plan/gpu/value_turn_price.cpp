@@ -27,7 +27,7 @@ void TurnPrice::Units::clear() {
 
 void TurnPrice::Units::add(std::int64_t unit) {
   constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
-  constexpr int kHashShift = 64 - 12;
+  constexpr int kHashShift = 64 - 13;
   static_assert(kSlots == std::size_t{1} << (64 - kHashShift));
   std::size_t slot = static_cast<std::uint64_t>(unit) * kGolden >> kHashShift;
   for (; rounds_[slot] == round_; slot = (slot + 1) % kSlots) {

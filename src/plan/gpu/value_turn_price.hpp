@@ -36,7 +36,7 @@ class TurnPrice {
     std::uint64_t count() const { return count_; }
 
    private:
-    static constexpr std::size_t kSlots = 4096;  // twice what a block's vectors are at most
+    static constexpr std::size_t kSlots = 8192;  // twice what a block's vectors are at most
     std::vector<std::int64_t> units_ = std::vector<std::int64_t>(kSlots);
     std::vector<std::uint32_t> rounds_ = std::vector<std::uint32_t>(kSlots, 0);
     std::uint32_t round_ = 0;

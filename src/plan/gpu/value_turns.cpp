@@ -20,22 +20,34 @@ constexpr double kOfInputsOrder = 0.015;
 
 class ValueTurnMaker {
  public:
-  ValueTurnMaker(const ValuePlan& plan, const ValueBoxSides& sides, const ValueAlignment& alignment)
-      : plan_(plan), sides_(sides), alignment_(alignment) {}
+  ValueTurnMaker(const ValueStrides& first, const ValueBoxSides& sides) : first_(first), sides_(sides) {}
 
-  std::optional<ValueTurns> make() {
+  std::optional<ValueTurns> make(const ValueAlignment& alignment) {
     if (!turns()) return std::nullopt;
     const std::uint64_t in =
-        vector_of(&ValueStrides::in, a_, sides_.in_bytes, alignment_.in, sides_.in_bytes);
-    std::uint64_t out = vector_of(&ValueStrides::out, b_, sides_.out_bytes, alignment_.out,
-                                  std::max(sides_.out_bytes, sides_.addend_bytes));
+        vector_of(&ValueStrides::in, a_, alignment.in / sides_.in_bytes, kValueVectorBytes / sides_.in_bytes);
+    std::uint64_t out = vector_of(&ValueStrides::out, b_, alignment.out / sides_.out_bytes,
+                                  kValueVectorBytes / std::max(sides_.out_bytes, sides_.addend_bytes));
     if (sides_.addend_bytes > 0)
-      out = std::min(out, vector_of(&ValueStrides::addend, b_, sides_.addend_bytes, alignment_.addend,
-                                    sides_.addend_bytes));
+      out = std::min(out, vector_of(&ValueStrides::addend, b_, alignment.addend / sides_.addend_bytes,
+                                    kValueVectorBytes / sides_.addend_bytes));
     out = std::min(out, kernels::kTurnedVectors);
     if (in < 2 || out < 2 || in * sides_.in_bytes < kLeastVectorBytes ||
         out * sides_.out_bytes < kLeastVectorBytes)
       return std::nullopt;
+    return make(in, out, most_price());
+  }
+
+  std::optional<ValueTurns> make_of_elements(std::uint64_t most_in, std::uint64_t most_out,
+                                             double most_price) {
+    if (!turns()) return std::nullopt;
+    const std::uint64_t out = vector_of(&ValueStrides::out, b_, most_out, most_out);
+    if (out * sides_.out_bytes < kLeastVectorBytes) return std::nullopt;
+    return make(vector_of(&ValueStrides::in, a_, most_in, most_in), out, most_price);
+  }
+
+ private:
+  std::optional<ValueTurns> make(std::uint64_t in, std::uint64_t out, double least) {
     // Of the orders whose digits reach so many bytes, the one that memory likes best.
     constexpr std::uint64_t kWarpRead[] = {32, 64, 128};
     constexpr std::uint64_t kWritten[] = {64, 128, 256};
@@ -43,7 +55,6 @@ class ValueTurnMaker {
     inputs_ = slowest_last(sides_.axes, &ValueStrides::in);
     outputs_ = slowest_last(sides_.axes, &ValueStrides::out);
     std::vector<TileDigit> best;
-    double least = most_price();
     for (const Rest rest : {Rest::by_output, Rest::by_input}) {
       const bool by_output = rest == Rest::by_output;
       if (!by_output && !may_go_by_input()) break;
@@ -63,10 +74,9 @@ class ValueTurnMaker {
       }
     }
     if (best.empty() || best.size() > kernels::kValueGridAxes) return std::nullopt;
-    return made(best, in, out);
+    return made(best, in, out, least);
   }
 
- private:
   const ValueStrides& strides(std::size_t axis) const { return sides_.axes[axis].strides; }
 
   bool turns() {
@@ -83,10 +93,10 @@ class ValueTurnMaker {
   }
 
   // Numbers that lie together along `axis` wherever a vector may begin.
-  std::uint64_t vector_of(std::int64_t ValueStrides::*side, std::size_t axis, std::uint64_t bytes,
-                          std::uint64_t alignment, std::uint64_t widest) const {
-    std::uint64_t all = stride_magnitude(plan_.first.*side) | sides_.axes[axis].extent |
-                        kValueVectorBytes / widest | std::max<std::uint64_t>(alignment / bytes, 1);
+  std::uint64_t vector_of(std::int64_t ValueStrides::*side, std::size_t axis, std::uint64_t aligned,
+                          std::uint64_t most) const {
+    std::uint64_t all = stride_magnitude(first_.*side) | sides_.axes[axis].extent | most |
+                        std::max<std::uint64_t>(aligned, 1);
     for (std::size_t i = 0; i < sides_.axes.size(); ++i) {
       if (i != axis) all |= stride_magnitude(strides(i).*side);
     }
@@ -119,10 +129,12 @@ class ValueTurnMaker {
     return digits.digits();
   }
 
-  ValueTurns made(const std::vector<TileDigit>& digits, std::uint64_t in, std::uint64_t out) const {
+  ValueTurns made(const std::vector<TileDigit>& digits, std::uint64_t in, std::uint64_t out,
+                  double price) const {
     ValueTurns turns{.in_vector = in,
                      .out_vector = out,
-                     .params = params_of_tiles(sides_.axes, plan_.first, digits),
+                     .price = price,
+                     .params = params_of_tiles(sides_.axes, first_, digits),
                      .box = std::vector<std::uint64_t>(sides_.axes.size(), 1)};
     turns.box[a_] = in;
     turns.box[b_] = out;
@@ -132,9 +144,8 @@ class ValueTurnMaker {
     return turns;
   }
 
-  const ValuePlan& plan_;
+  const ValueStrides& first_;
   const ValueBoxSides& sides_;
-  const ValueAlignment& alignment_;
   std::size_t a_ = 0;                // the input's fastest axis
   std::size_t b_ = 0;                // the output's
   std::vector<std::size_t> inputs_;  // all axes, as the input has them, the fastest first
@@ -145,7 +156,13 @@ class ValueTurnMaker {
 
 std::optional<ValueTurns> make_value_turns(const ValuePlan& plan, const ValueBoxSides& sides,
                                            const ValueAlignment& alignment) {
-  return ValueTurnMaker(plan, sides, alignment).make();
+  return ValueTurnMaker(plan.first, sides).make(alignment);
+}
+
+std::optional<ValueTurns> make_element_turns(const ValueBoxSides& sides, std::uint64_t most_in,
+                                             std::uint64_t most_out, double most_price) {
+  const ValueStrides first{};
+  return ValueTurnMaker(first, sides).make_of_elements(most_in, most_out, most_price);
 }
 
 }  // namespace faro::detail

@@ -18,6 +18,7 @@ namespace faro::detail {
 struct ValueTurns {
   std::uint64_t in_vector = 1;  // numbers
   std::uint64_t out_vector = 1;
+  double price = 1;  // what blocks touch of memory, over what they move
   kernels::ValueBoxParams params;
   std::vector<std::uint64_t> box;  // the tile of a thread
   std::uint64_t blocks = 0;
@@ -27,5 +28,10 @@ struct ValueTurns {
 /// become wider, or what blocks touch of memory is more than what they move: boxes do better there.
 std::optional<ValueTurns> make_value_turns(const ValuePlan& plan, const ValueBoxSides& sides,
                                            const ValueAlignment& alignment);
+
+/// The same of elements that stay as they are: of at most so many side by side, powers of two, and at any
+/// price up to this one. Requires: arrays that are aligned to 16 bytes, axes read forwards or backwards.
+std::optional<ValueTurns> make_element_turns(const ValueBoxSides& sides, std::uint64_t most_in,
+                                             std::uint64_t most_out, double most_price);
 
 }  // namespace faro::detail

@@ -7,6 +7,7 @@
 #include "kernels/axes_lines.hpp"
 #include "kernels/axes_plane.hpp"
 #include "kernels/axes_ragged_box.hpp"
+#include "kernels/axes_registers.hpp"
 #include "kernels/axes_view_rows.hpp"
 #include "kernels/axes_whole.hpp"
 #include "plan/gpu/sweep_phases.hpp"
@@ -187,6 +188,22 @@ struct AxesBlock {
       });
     });
     return true;
+  }
+  template <int number>
+  bool run_registers(const AxesRegistersKernel& k) const {
+    static constexpr kernels::AxesRegistersShape shape = kernels::axes_registers_shape(number);
+    if (k.shape != shape) return false;
+    const auto& p = params<kernels::AxesRegistersParams>();
+    run([&](CountingMemory& m, std::uint64_t b, Thread t) {
+      kernels::move_axes_registers<shape>(m, p, b, t);
+    });
+    return true;
+  }
+  bool operator()(const AxesRegistersKernel& k) const {
+    return [&]<int... number>(std::integer_sequence<int, number...>) {
+      return (run_registers<number>(k) || ...);
+    }
+    (std::make_integer_sequence<int, kernels::kAxesRegistersShapes>());
   }
   template <kernels::ViewRowsShape shape>
   bool run_view_rows(const ViewRowsKernel& k) const {

@@ -276,6 +276,10 @@ KernelEntry axes_elements_kernel(int unit_bytes, int units) {
   return checked_kernel<kernels::AxesElementsParams>(detail::AxesElementsKernel{unit_bytes, units},
                                                      kernels::kAxesElementsThreads);
 }
+KernelEntry axes_registers_kernel(const kernels::AxesRegistersShape& shape) {
+  return checked_kernel<kernels::AxesRegistersParams>(detail::AxesRegistersKernel{shape},
+                                                      kernels::kAxesRegistersThreads);
+}
 KernelEntry view_rows_kernel(const kernels::ViewRowsShape& shape) {
   return checked_kernel<kernels::ViewRowsParams>(detail::ViewRowsKernel{shape}, kernels::kViewRowsThreads);
 }

@@ -9,6 +9,7 @@
 #include "kernels/axes_elements.hpp"
 #include "kernels/axes_lines.hpp"
 #include "kernels/axes_plane.hpp"
+#include "kernels/axes_registers.hpp"
 #include "kernels/axes_rows.hpp"
 #include "kernels/axes_view_rows.hpp"
 
@@ -82,6 +83,15 @@ __global__ void __launch_bounds__(kernels::kAxesElementsThreads)
   kernels::move_axes_elements<unit_bytes, most_units>(memory, params, blockIdx.x, threadIdx.x);
 }
 
+template <int number>
+__global__ void __launch_bounds__(kernels::kAxesRegistersThreads)
+    permute_axes_registers(const __grid_constant__ kernels::AxesRegistersParams params, const std::byte* in,
+                           std::byte* out) {
+  ElementsMemory memory(in, out);
+  kernels::move_axes_registers<kernels::axes_registers_shape(number)>(memory, params, blockIdx.x,
+                                                                      threadIdx.x);
+}
+
 // Narrow accesses are coalesced, each line touched once.
 template <std::size_t index>
 __global__ void __launch_bounds__(kernels::kViewRowsThreads)
@@ -123,6 +133,14 @@ KernelEntry axes_elements_kernel(int unit_bytes, int units) {
       entry.early = true;
       return entry;
     });
+  });
+}
+
+KernelEntry axes_registers_kernel(const kernels::AxesRegistersShape& wanted) {
+  return find_entry<kernels::kAxesRegistersShapes>([&](auto number) -> KernelEntry {
+    constexpr int index = static_cast<int>(decltype(number)::value);
+    if (wanted != kernels::axes_registers_shape(index)) return {};
+    return entry_of(&permute_axes_registers<index>, kernels::kAxesRegistersThreads);
   });
 }
 

@@ -22,6 +22,7 @@
 #include "engines/cuda/kernels/kernels.hpp"
 #include "faro/stream.hpp"
 #include "kernels/axes_box.hpp"
+#include "kernels/axes_registers.hpp"
 #include "kernels/axes_skinny.hpp"
 #include "kernels/axes_turned.hpp"
 #include "kernels/axes_view_rows.hpp"
@@ -36,6 +37,7 @@ KernelEntry axes_turned_kernel(const kernels::AxesPlaneShape& shape, bool words)
 KernelEntry axes_skinny_kernel(const kernels::AxesSkinnyShape& shape);
 KernelEntry axes_rows_kernel(int unit_bytes);
 KernelEntry axes_elements_kernel(int unit_bytes, int units);
+KernelEntry axes_registers_kernel(const kernels::AxesRegistersShape& shape);
 KernelEntry view_rows_kernel(const kernels::ViewRowsShape& shape);
 KernelEntry cyclic_kernel(int unit_bytes, bool reversed, bool several_units);
 /// `direct`: without shared memory.

@@ -70,6 +70,7 @@ struct EntryOf {
   KernelEntry operator()(const plan::AxesElementsKernel& k) const {
     return axes_elements_kernel(k.unit_bytes, k.units);
   }
+  KernelEntry operator()(const plan::AxesRegistersKernel& k) const { return axes_registers_kernel(k.shape); }
   KernelEntry operator()(const plan::ViewRowsKernel& k) const { return view_rows_kernel(k.shape); }
   KernelEntry operator()(const plan::CyclicKernel& k) const {
     return cyclic_kernel(k.unit_bytes, k.reversed, k.several_units);
