@@ -7,10 +7,11 @@ numpy.packbits has them. Arrays are the host's or a GPU's; ml_dtypes' int4 and t
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import os
-from typing import Any, Sequence
+from typing import Any, NamedTuple, Sequence
 
 from . import _arrays, _faro, _run
 from ._errors import FaroTypeError, refuse
@@ -31,6 +32,28 @@ def _options(bits: int, bit_order: str, threads: int, operation: str, **more: An
     })
 
 
+class _Asked(NamedTuple):
+    """A map, what is asked for of it, and the bytes of both arrays."""
+
+    handle: Any
+    options: str
+    sizes: tuple[int, int]
+
+
+def _asked(handle: Any, options: str) -> _Asked:
+    return _Asked(handle, options, _faro.packed_bytes(handle, options))
+
+
+@functools.lru_cache(maxsize=256)
+def _asked_axes(extents: tuple[int, ...], order: tuple[int, ...], options: str) -> _Asked:
+    return _asked(_faro.map_from_axes(list(extents), list(order)), options)
+
+
+@functools.lru_cache(maxsize=256)
+def _asked_text(text: str, options: str) -> _Asked:
+    return _asked(parse(text)._handle, options)
+
+
 def _dense(x: Any, operation: str, writable: bool = False) -> _arrays.Array:
     array = _arrays.describe(x, writable=writable)
     if not _arrays.is_dense(array):
@@ -38,15 +61,15 @@ def _dense(x: Any, operation: str, writable: bool = False) -> _arrays.Array:
     return array
 
 
-def _moved(x: Any, handle: Any, options: str, items: Any, out: Any, operation: str) -> Any:
+def _moved(x: Any, asked: _Asked, items: Any, out: Any, operation: str) -> Any:
     """``items``: the result's shape in items, or None: as many as it takes, in one row."""
     array = _dense(x, operation)
-    in_bytes, out_bytes = _faro.packed_bytes(handle, options)
+    in_bytes, out_bytes = asked.sizes
     if array.size * array.itemsize != in_bytes:
         refuse(operation, f"an array of {array.size * array.itemsize} bytes", f"{in_bytes} bytes for the elements of the permutation")
     shape = (out_bytes // array.itemsize,) if items is None else items
     target, finished = _run.result_of(x, array, out, shape, operation, array.stream)
-    _faro.packed_permute(handle, options, array.address, in_bytes, target.address, out_bytes, array.stream)
+    _faro.packed_permute(asked.handle, asked.options, array.address, in_bytes, target.address, out_bytes, array.stream)
     return finished()
 
 
@@ -68,9 +91,9 @@ def permute_dims(x: Any, axes: Sequence[int] | None, bits: Any, shape: Any, bit_
         shape = (*array.shape[:-1], array.shape[-1] * array.itemsize * 8 // whole)
     extents = _run.shape_of(shape, operation)
     order = tuple(range(len(extents)))[::-1] if axes is None else _run.order_of(axes, len(extents), operation)
-    handle = _faro.map_from_axes(list(extents), list(order))
     items = _in_items([extents[axis] for axis in order], whole, array.itemsize)
-    return _moved(x, handle, _options(whole, bit_order, 0, operation, zero_pads=True), items, out, operation)
+    options = _options(whole, bit_order, 0, operation, zero_pads=True)
+    return _moved(x, _asked_axes(tuple(extents), tuple(order), options), items, out, operation)
 
 
 def permute_bits(x: Any, map: Map | str, bits: int, *, bit_order: str = "low", out: Any = None, in_place: bool = False,  # noqa: A002
@@ -84,17 +107,17 @@ def permute_bits(x: Any, map: Map | str, bits: int, *, bit_order: str = "low", o
     ['0x67', '0x45', '0x23', '0x1']
     """
     operation = "permute_bits"
-    handle = (parse(map) if isinstance(map, str) else map)
-    if not isinstance(handle, Map):
+    if not isinstance(map, (str, Map)):
         refuse(operation, f"a {type(map).__name__}", "a faro.maps.Map or its text", kind=FaroTypeError)
     options = _options(bits, bit_order, threads, operation, zero_pads=not in_place)
+    asked = _asked_text(map, options) if isinstance(map, str) else _asked(map._handle, options)
     if not in_place:
-        return _moved(x, handle._handle, options, None, out, operation)
+        return _moved(x, asked, None, out, operation)
     if out is not None:
         refuse(operation, "out= with in_place=True", "one of them")
     array = _dense(x, operation, writable=True)
     size = math.prod(array.shape) * array.itemsize
-    _faro.packed_permute(handle._handle, options, array.address, size, array.address, size, array.stream)
+    _faro.packed_permute(asked.handle, options, array.address, size, array.address, size, array.stream)
     return x
 
 

@@ -13,14 +13,15 @@ namespace {
 
 // What a tile takes of a copy's time, by what blocks touch of memory: whole vectors of both sides, half a
 // vector of one, a single element of the input. By 1,100 drawn shapes of an H200, so that three of five take
-// less; where it is above all prices, tiles were behind (docs/notes/axes-experiments.md).
+// less, and of single bytes a margin more; where it is above all prices, tiles were behind
+// (docs/notes/axes-experiments.md).
 struct TurnWeights {
   double least;
   double touched;
 };
 const TurnWeights& weights_of(const kernels::AxesRegistersShape& shape) {
   constexpr double never = 2 * kAnyPrice;
-  static constexpr TurnWeights whole[] = {{1.16, 1.2}, {1.16, 0.93}, {1.14, 0.75}, {1.1, 0.5}};
+  static constexpr TurnWeights whole[] = {{1.2, 1.2}, {1.16, 0.93}, {1.14, 0.75}, {1.1, 0.5}};
   static constexpr TurnWeights half[] = {{1.22, 1.2}, {1.24, 0.66}, {1.22, 0.5}, {never, 1}};
   static constexpr TurnWeights single[] = {{1.55, 0.74}, {1.5, 0.5}, {never, 1}, {never, 1}};
   const auto width = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(shape.element_bytes)));
