@@ -150,9 +150,9 @@ template <typename Scaled, int kCount, typename NumberOf, typename FactorOf>
 constexpr auto quantized(const NumberOf& number, const FactorOf& factor) {
   using Element = typename Scaled::Element;
   if constexpr (kIsPacked<Scaled>) {
-    constexpr int kOfWord = kCount < 8 ? kCount : 8;
-    using Word = std::conditional_t<kOfWord == 8, std::uint32_t,
-                                    std::conditional_t<kOfWord == 4, std::uint16_t, std::uint8_t>>;
+    using Halves = std::conditional_t<kCount == 4, std::uint16_t, std::uint8_t>;
+    using Word = std::conditional_t<(kCount >= 8), std::uint32_t, Halves>;
+    constexpr auto kOfWord = static_cast<int>(2 * sizeof(Word));
     Lanes<Word, kCount / kOfWord> words;
     FARO_UNROLL
     for (int w = 0; w < kCount / kOfWord; ++w) {

@@ -556,13 +556,13 @@ struct MovePackedMatrix : PackedMatrixParams {
     if (!tile.is_inside && !holds_square(tile, row, bit, apart)) {
       FARO_UNROLL
       for (std::uint32_t t = 0; t < kTogether; ++t)
-        load_outside(memory, bit + std::int64_t{t * apart} * kWordBits, row, first, squares[t]);
+        load_outside(memory, bit + std::int64_t{t} * apart * kWordBits, row, first, squares[t]);
       return;
     }
     const std::uint64_t base = static_cast<std::uint64_t>(bit) / kWordBits * 4;
     const auto word = [&](std::uint32_t t, auto words_on) {
       return memory
-          .template load_global<4>(device::kInput, base + 4 * std::uint64_t{t * apart} +
+          .template load_global<4>(device::kInput, base + 4 * std::uint64_t{t} * apart +
                                                        static_cast<std::uint64_t>(std::int64_t{words_on} * 4))
           .unit[0];
     };

@@ -115,7 +115,7 @@ struct DispatchRows {
     if (block.thread() % lanes == 0) absent[block.thread() / lanes] = bits;
     block.barrier();
     for (std::uint32_t warp = 0; warp < kThreads / lanes; ++warp) {
-      std::uint64_t row = first + warp * lanes;
+      std::uint64_t row = first + std::uint64_t{warp} * lanes;
       for (std::uint32_t left = absent[warp]; left != 0; left >>= 1, ++row) {
         if ((left & 1) == 0) continue;
         auto* const to = reinterpret_cast<Vector*>(out) + row * parts.vectors();

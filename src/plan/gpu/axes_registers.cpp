@@ -90,7 +90,7 @@ std::optional<AxesRegisters> cheapest_registers(const layout::AxisMap& wide, dou
     auto registers = made(wide, most_in, 1 + (least - lowest) / least_touched);
     if (!registers || registers->price >= least) continue;
     least = registers->price;
-    cheapest = std::move(registers);
+    cheapest = registers;
   }
   return cheapest;
 }

@@ -56,7 +56,8 @@ class KeptShapes {
       made.pass = std::make_shared<const faro::detail::GpuPass>(*std::move(pass));
     const std::lock_guard lock(mutex_);
     Pass pass = made.pass;
-    keep(place_of(made), std::move(made));
+    const auto place = place_of(made);
+    keep(place, std::move(made));
     return pass;
   }
 
