@@ -207,10 +207,13 @@ double price_of_turns(const StridedBox& box) {
   constexpr double of_vectors = 0.34;
   constexpr double of_narrow = 0.1;
   constexpr double borne_ragged = 1.34;
+  const double weight = kind_of(box).weight;
   if (box.ragged)
-    return ragged_prices(box.unit_bytes, box.triples).turn * std::max(0.0, box.congestion - borne_ragged);
+    return weight * ragged_prices(box.unit_bytes, box.triples).turn *
+           std::max(0.0, box.congestion - borne_ragged);
   const double borne = box.unit_bytes == 1 ? 2 : 1;
-  return (is_of_vectors(box) ? of_vectors : of_narrow) * std::max(0.0, box.congestion - borne);
+  if (!is_of_vectors(box)) return of_narrow * std::max(0.0, box.congestion - borne);
+  return weight * of_vectors * std::max(0.0, box.congestion - borne);
 }
 
 void price(const BoxSearch& search, StridedBox& box) {

@@ -260,6 +260,7 @@ TEST(AxesBoxKernel, KnownShapes) {
       {{10, 10, 10, 10}, {3, 2, 1, 0}},
   };
   double worst = 0;
+  double worst_of_narrow = 0;  // units of 1 and 2 bytes
   for (const Case& c : cases) {
     const std::vector<StridedAxis> axes = strided(c.shape, c.order);
     for (const int unit : {1, 2, 4, 8, 16}) {
@@ -268,13 +269,18 @@ TEST(AxesBoxKernel, KnownShapes) {
           const AccessCounts counts = run_box(
               axes, unit, {.vectors = vectors, .ragged = many > 1, .many_boxes = many}, random, reached);
           const bool skinny = std::min(axes.front().extent, axes.back().extent) < 8 && axes.size() == 2;
-          if (units_of(axes) > 8000 && !skinny) worst = std::max(worst, congestion(counts));
+          if (units_of(axes) > 8000 && !skinny) {
+            double& of = unit < 4 ? worst_of_narrow : worst;
+            of = std::max(of, congestion(counts));
+          }
           if (HasFailure()) FAIL() << "seed " << kSeed;
         }
       }
     }
   }
-  EXPECT_LT(worst, 2.7);
+  EXPECT_LT(worst, 2.6);
+  // Blocks that begin cost more there than conflicts do (layout/box_price.cpp).
+  EXPECT_LT(worst_of_narrow, 3.7);
   EXPECT_TRUE(reached.cut && reached.two_cuts && reached.same_cut && reached.several_axes_a_run);
 }
 
