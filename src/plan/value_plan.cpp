@@ -9,7 +9,7 @@
 #include "contains.hpp"
 #include "faro/error.hpp"
 #include "permutation/axis_map.hpp"
-#include "plan/solvers.hpp"
+#include "plan/cpu/cpu_solver.hpp"
 #include "rounding.hpp"
 
 namespace faro::detail {
@@ -334,8 +334,8 @@ std::string ValuePlan::explain() const {
   std::string text = told_arithmetic(arithmetic, count, read_bytes(), written_bytes());
   if (count == 0) return text;
   if (turned != nullptr)
-    return text + fmt::format("loop            {}; changed as they are written\n",
-                              cpu_solver_of(*turned).loop(*turned));
+    return text +
+           fmt::format("loop            {}; changed as they are written\n", kCpuAxesSolver.loop(*turned));
   const auto where = [](bool direct) { return direct ? "where they lie" : "by way of a box in the cache"; };
   text += fmt::format("boxes           {} in runs of {}\n", fmt::join(box, " x "), run_count());
   text += fmt::format("  read          {}\n  written       {}{}\n", where(in_direct), where(out_direct),

@@ -12,7 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engines/cpu/plane_transpose.hpp"
+#include "engines/cpu/element_width.hpp"
+#include "engines/cpu/run_traffic.hpp"
 #include "engines/cpu/values/numbers_in_registers-inl.hpp"
 #include "engines/cpu/values/value_run.hpp"
 #include "hwy/highway.h"

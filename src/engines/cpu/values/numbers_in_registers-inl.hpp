@@ -18,7 +18,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "engines/cpu/values/value_run.hpp"
+#include "engines/cpu/values/value_arguments.hpp"
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "kernels/small_floats.hpp"
