@@ -144,11 +144,16 @@ struct ChangedCall {
   nb::handle plan;
 };
 
-// Whether a keyword says all that it means by its kind and value; `dtype`: one of the array's library.
+// Whether a keyword says all that it means by its kind and value; `dtype`: one of the array's library, of
+// NumPy's each a class of its own, whose class is theirs alone.
 bool is_simple(nb::handle value, nb::handle dtype) {
   PyObject* const object = value.ptr();
+  const nb::handle kind = dtype.type().type();
+  const bool is_dtype =
+      value.type().is(dtype.type()) ||
+      (kind.ptr() != reinterpret_cast<PyObject*>(&PyType_Type) && value.type().type().is(kind));
   return value.is_none() || PyBool_Check(object) || PyLong_CheckExact(object) || PyFloat_CheckExact(object) ||
-         PyUnicode_CheckExact(object) || PyType_Check(object) || value.type().is(dtype.type());
+         PyUnicode_CheckExact(object) || PyType_Check(object) || is_dtype;
 }
 
 // The plan for an array that `key` tells so far; none where Python has to look. `found` is what a plan of
