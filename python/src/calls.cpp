@@ -242,15 +242,19 @@ void move_tensor(const ExchangeFunctions& functions, const Tensor& in, const Ten
                                    run.workspace_bytes, stream));
 }
 
+// Whether it is told plainly what the tensor holds.
+bool read_plainly(nb::handle tensor, const ExchangeType& type, Tensor& told) {
+  if (type.functions->borrow(tensor.ptr(), &told) == 0)
+    return is_exchanged(told) && is_plain(tensor.ptr(), type, told);
+  PyErr_Clear();
+  return false;
+}
+
 // The result; nothing where Python has to look at it.
 nb::object run_tensor(nb::handle array, const ExchangeType& type, int op, nb::handle argument,
                       nb::handle out) {
   Tensor in;
-  if (type.functions->borrow(array.ptr(), &in) != 0) {
-    PyErr_Clear();
-    return {};
-  }
-  if (!is_exchanged(in) || !is_plain(array.ptr(), type, in) || is_watched(type)) return {};
+  if (!read_plainly(array, type, in) || is_watched(type)) return {};
   const Py_ssize_t width = in.dtype.bits * in.dtype.lanes / 8;
   constexpr int kMostAxes = 64;
   if (in.ndim > kMostAxes) return {};
@@ -290,11 +294,7 @@ nb::object run_tensor(nb::handle array, const ExchangeType& type, int op, nb::ha
 // The same of a tensor. A plan of Python has an empty one of the result's type.
 nb::object change_tensor(const ChangedCall& call, const ExchangeType& type) {
   Tensor in;
-  if (type.functions->borrow(call.array.ptr(), &in) != 0) {
-    PyErr_Clear();
-    return nb::none();
-  }
-  if (!is_exchanged(in) || !is_plain(call.array.ptr(), type, in) || is_watched(type)) return nb::none();
+  if (!read_plainly(call.array, type, in) || is_watched(type)) return nb::none();
   const int device = device_of(in);
   thread_local Key key;
   key.assign({-1, in.ndim, device, in.dtype.code, in.dtype.bits, in.dtype.lanes});
@@ -576,14 +576,6 @@ bool read_indices(Indexed& read, const Tensor& numbered, const Tensor& entries, 
   const EntryType entry{.bytes = bits / 8, .is_signed = entries.dtype.code != kUnsigned};
   read.rows = rows_of(read.taken, address_of(entries), entry, width_of(numbered));
   return true;
-}
-
-// Whether it is told plainly what the tensor holds.
-bool read_plainly(nb::handle tensor, const ExchangeType& type, Tensor& told) {
-  if (type.functions->borrow(tensor.ptr(), &told) == 0)
-    return is_exchanged(told) && is_plain(tensor.ptr(), type, told);
-  PyErr_Clear();
-  return false;
 }
 
 nb::object take_tensor(nb::handle array, nb::handle indices, nb::handle axis, nb::handle out,

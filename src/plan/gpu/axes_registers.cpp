@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 #include <vector>
 
 #include "plan/gpu/lines_or_boxes.hpp"
+#include "plan/gpu/tile_digits.hpp"
 #include "plan/gpu/value_turns.hpp"
 
 namespace faro::detail {
@@ -30,22 +30,12 @@ const TurnWeights& weights_of(const kernels::AxesRegistersShape& shape) {
   return (shape.in_bytes() == vector && shape.out_bytes() == vector ? whole : half)[width];
 }
 
-// Axes, the fastest first.
-std::vector<std::size_t> fastest_first(const std::vector<ValueAxis>& axes, std::int64_t ValueStrides::*side) {
-  std::vector<std::size_t> order(axes.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return stride_magnitude(axes[a].strides.*side) < stride_magnitude(axes[b].strides.*side);
-  });
-  return order;
-}
-
 std::optional<AxesRegisters> made(const layout::AxisMap& wide, std::uint64_t most_in, double least) {
   std::vector<ValueAxis> axes;
   for (const layout::StridedAxis& axis : wide.axes)
     axes.push_back({.extent = axis.extent, .strides = {.in = axis.in, .out = axis.out}});
-  const std::vector<std::size_t> in_order = fastest_first(axes, &ValueStrides::in);
-  const std::vector<std::size_t> out_order = fastest_first(axes, &ValueStrides::out);
+  const std::vector<std::size_t> in_order = slowest_last(axes, &ValueStrides::in);
+  const std::vector<std::size_t> out_order = slowest_last(axes, &ValueStrides::out);
   const ValueBoxSides sides{.axes = axes,
                             .in_order = in_order,
                             .out_order = out_order,

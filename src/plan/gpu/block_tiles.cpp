@@ -33,16 +33,15 @@ class BlockTileMaker {
   std::optional<BlockTiles> make() {
     if (!find_axes()) return std::nullopt;
     const std::uint64_t block = block_of(scaling_.format);
-    const bool along_both = wide_.along && data_.along;
     part_ = back_ && wide_.along ? kValueVectorBytes / wide_.bytes : block;
     if (across_) {
-      vector_ = std::max<std::uint64_t>((along_both ? kAlongBytes : kHeldBytes) / (block * wide_.bytes), 1);
-      if (back_ && wide_.along) vector_ = along_both ? 4 : kValueVectorBytes;
+      vector_ = std::max<std::uint64_t>((along_both() ? kAlongBytes : kHeldBytes) / (block * wide_.bytes), 1);
+      if (back_ && wide_.along) vector_ = along_both() ? 4 : kValueVectorBytes;
       const std::uint64_t wanted = vector_;
       while (vector_ > 0 && (axes_[*across_].extent % vector_ != 0 || !fits(wide_) || !fits(data_)))
         vector_ /= 2;
       // Of less boxes make more.
-      if (vector_ == 0 || (!along_both && vector_ * 2 < wanted)) return std::nullopt;
+      if (vector_ == 0 || (!along_both() && vector_ * 2 < wanted)) return std::nullopt;
     }
     if (!fits(wide_) || !fits(data_)) return std::nullopt;
     const TileDigits digits = digits_of_tiles();
@@ -54,7 +53,7 @@ class BlockTileMaker {
                      .params = params_of_tiles(axes_, values_.first, digits.digits())};
     tiles.params.column = place_of(axes_[within_].strides, 1);
     if (across_) {
-      const std::uint64_t step = along_both ? axes_[*across_].extent / vector_ : 1;
+      const std::uint64_t step = along_both() ? axes_[*across_].extent / vector_ : 1;
       tiles.params.row = place_of(axes_[*across_].strides, static_cast<std::int64_t>(step));
     }
     tiles.blocks = ceil_div(tiles.params.tiles, std::uint64_t{kernels::kValueThreads});
@@ -68,6 +67,7 @@ class BlockTileMaker {
     std::uint64_t alignment = 1;
     bool along = false;  // numbers of a block lie together
   };
+  bool along_both() const { return wide_.along && data_.along; }
   std::int64_t stride(std::size_t axis, const Side& side) const { return axes_[axis].strides.*side.strides; }
 
   // Two numbers of a byte are an axis of their own, which tiles need not keep apart: they have even vectors.
@@ -102,7 +102,7 @@ class BlockTileMaker {
     within_ = static_cast<std::size_t>(within - axes_.begin());
     wide_.along = stride(within_, wide_) == 1;
     data_.along = stride(within_, data_) == 1;
-    if (wide_.along && data_.along) {
+    if (along_both()) {
       // The axis of blocks, or whatever is next in the data.
       for (const std::size_t axis : slowest_last(axes_, data_.strides)) {
         if (across_ || axis == within_ || axes_[axis].extent == 1) continue;
@@ -137,8 +137,7 @@ class BlockTileMaker {
     constexpr double kAcross = 4;
     TileDigits digits(axes_);
     digits.keep(within_, part_);
-    const bool along_both = wide_.along && data_.along;
-    if (along_both) {
+    if (along_both()) {
       if (across_) digits.keep_far(*across_, vector_);
     } else {
       digits.keep(*across_, vector_);
