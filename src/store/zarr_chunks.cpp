@@ -251,20 +251,23 @@ class ShardFiles final : public ChunkStore {
     return found->second;
   }
 
-  // The last chunk of a shard is followed by its index.
+  // The last chunk of a shard is followed by its index. Until that is in the file, the shard is an open one: a
+  // thread that reads one of its chunks meanwhile would find no index, or half of it.
   void done(const Place& place, const fs::path& path) {
     Open whole;
     {
       const std::lock_guard lock(mutex_);
       Open& shard = open_.at(place.shard);
       if (--shard.left > 0) return;
-      whole = std::move(shard);
-      open_.erase(place.shard);
+      whole = shard;
     }
-    if (whole.end == begin_of_chunks()) return;  // no chunk is there, and no file
-    io::Descriptor file = open_to_write(path, O_CREAT | O_RDWR);
-    write_range(file, path, outer().index_at_end ? whole.end : 0, stored_index(outer(), whole.index));
-    close_written(file, path);
+    if (whole.end != begin_of_chunks()) {  // else no chunk is there, and no file
+      io::Descriptor file = open_to_write(path, O_CREAT | O_RDWR);
+      write_range(file, path, outer().index_at_end ? whole.end : 0, stored_index(outer(), whole.index));
+      close_written(file, path);
+    }
+    const std::lock_guard lock(mutex_);
+    open_.erase(place.shard);
   }
 
   // The index of the shard that a chunk is in, of a level and these extents. Null: there is none. Chunks of a

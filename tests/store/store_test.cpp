@@ -16,6 +16,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,7 @@
 #include "store/nifti_notes.hpp"
 #include "store/regions.hpp"
 #include "store/store_formats.hpp"
+#include "store/zarr_chunks.hpp"
 #include "store/zarr_metadata.hpp"
 
 namespace faro {
@@ -180,6 +182,26 @@ TEST_F(Stores, ThereAndBackByRandomGridsAxesCodecsAndBudgets) {
   EXPECT_GT(swept, 0);
   EXPECT_GT(by_scratch, 0);
   EXPECT_GT(nested, 10);
+}
+
+// One thread writes the last chunk of a shard, and the shard's index, while another verifies its own.
+TEST_F(Stores, AChunkIsReadWhileItsShardIsFinished) {
+  constexpr std::uint64_t kShards = 500;
+  const store::ShardForm form{.shape = {2 * kShards}, .shard = {2}, .levels = {{.chunk = {1}}}};
+  const auto files = store::shard_files(path("shards"), {}, form);
+  const auto write_and_read = [&](std::uint64_t first) {
+    for (std::uint64_t chunk = first; chunk < 2 * kShards; chunk += 2) {
+      const Bytes stored(1 + chunk % 9, static_cast<std::byte>(chunk));
+      files->write({chunk}, stored);
+      Bytes got;
+      ASSERT_TRUE(files->read({chunk}, got, stored.size()));
+      ASSERT_EQ(got, stored) << chunk;
+    }
+  };
+  std::jthread other([&] { EXPECT_NO_THROW(write_and_read(1)); });
+  EXPECT_NO_THROW(write_and_read(0));
+  other.join();
+  EXPECT_TRUE(files->is_settled());
 }
 
 TEST_F(Stores, MapsOfAllElementsGoByPlainFiles) {
