@@ -265,8 +265,12 @@ def by_view(x: Any, operation: str, view: View, how: How, scale: Values = None, 
 # --- what functions with the keywords of Change do
 
 
-def moved(x: Any, operation: str, view_of: ViewOf, change: Change, out: Any = None, stream: Any = None) -> Any:
-    """``x`` by a view of its shape, with its numbers changed: a new dense array, or ``out``."""
+def moved(x: Any, operation: str, view_of: ViewOf, change: Change, out: Any = None, stream: Any = None, told: Any = None) -> Any:
+    """``x`` by a view of its shape, with its numbers changed: a new dense array, or ``out``. ``told``: a tuple of what ``view_of`` depends on
+    besides the operation, by which the plan is kept; with it no Python code runs once there is one, for arrays of NumPy's and tensors."""
+    made = _short(x, operation, told, change, out, stream, functools.partial(_planned_view, operation, view_of, change))
+    if made is not None:
+        return made
     how = _changes.how_of(change, operation)
     beside = _beside(change)
     recorder = _run.recording(operation, (x, *beside), out, stream)
@@ -283,34 +287,38 @@ def moved(x: Any, operation: str, view_of: ViewOf, change: Change, out: Any = No
     return by_view(given, operation, view, how, values[0], values[1], change.get("add"), _beta(change, operation), out, stream)
 
 
+def _short(x: Any, operation: str, told: Any, change: Any, out: Any, stream: Any, plan: Any) -> Any:
+    """The result by a plan that is kept for arrays that lie so, or that ``plan(x, out)`` makes; None where there is none."""
+    return None if told is None or stream is not None else _faro.run_changed(x, operation, told, change, out, plan)
+
+
 def in_order(x: Any, operation: str, axes: Any, change: Change, out: Any = None, stream: Any = None) -> Any:
-    """The same with the axes in an order. A new array of NumPy's or a tensor is made without Python code, once planned."""
+    """The same with the axes in an order."""
     axes = _run.listed(axes)
-    if out is None and stream is None:
-        made = _faro.run_changed(x, operation, axes, change, _planned_in_order)
-        if made is not None:
-            return made
-    return moved(x, operation, _order(operation, axes), change, out, stream)
+    view_of = _changes.unmoved if axes is None and operation == "astype" else _changes.in_order(axes, operation)
+    return moved(x, operation, view_of, change, out, stream, (axes,))
 
 
-def _order(operation: str, axes: Any) -> ViewOf:
-    return _changes.unmoved if axes is None and operation == "astype" else _changes.in_order(axes, operation)
-
-
-def _planned_in_order(x: Any, operation: str, axes: Any, change: Change) -> Any:
-    """What a new result is made by: (plan, offset of the input in bytes, shape, dtype, or an empty tensor of it); None where ``moved`` has
-    more to do."""
-    how, array = _changes.how_of(change, operation), _arrays.describe(x)
-    view = _order(operation, axes)(array.shape)
-    shape = tuple(view.moved_extents(array.shape))
-    from_type = _type_of(array.dtype, operation, of_input=True)
-    to_type = from_type if how.dtype is None else _asked_type(how.dtype, x, operation)
-    scale, offset = (_placed(change.get(what), shape, view, what, operation) for what in ("scale", "offset"))
-    if change.get("add") is not None or 0 in shape or _elements(array.strides, array.itemsize) is None:
+def _planned_view(operation: str, view_of: ViewOf, change: Change, x: Any, out: Any) -> Any:
+    """What _faro.run_changed() keeps; None where ``moved`` has more to do."""
+    request = _asked(x, operation, change, out, on_device=True)
+    if request is None:
         return None
-    _, address, strides = _read(array, view)
-    plan = _planned(shape, strides, _arrays.dense_strides(shape, 1), _key(how, from_type, to_type, scale, offset, None), array.device)
-    return plan, address - array.address, shape, _torch().empty(0, dtype=to_type.dtype) if _arrays.is_tensor(x) else to_type.dtype
+    view = view_of(request.array.shape)
+    extents = tuple(view.moved_extents(request.array.shape))
+    shape = extents if view.shape is None else tuple(view.shape)
+    target = None if out is None else request.output(shape)[1]
+    added = request.added(shape)
+    scale, offset = (_placed(change.get(what), extents, view, what, operation) for what in ("scale", "offset"))
+    arrays = (request.array, target, added and added[0])
+    laid = [() if array is None else _elements(array.strides, array.itemsize) for array in arrays]
+    if 0 in shape or None in laid or _IN_PARTS in (scale, offset):
+        return None
+    _, address, strides = _read(request.array, view)
+    out_strides = _arrays.dense_strides(extents, 1) if target is None else _split(shape, laid[1], extents)
+    addend = added and (added[1].number, _split(shape, laid[2], extents), _beta(change, operation), added[1].swapped)
+    key = _key(request.how, request.from_type, request.to_type, scale, offset, addend)
+    return request.kept(_planned(extents, strides, out_strides, key, request.array.device), shape, address - request.array.address)
 
 
 def _beta(change: Change, operation: str) -> bytes:
@@ -380,6 +388,10 @@ class _Request:
         addend = None if added is None else (added[1].number, (), _beta(self.change, self.operation), added[1].swapped)
         return _key(self.how, self.from_type, self.to_type, scale, offset, addend)
 
+    def kept(self, plan: Any, shape: tuple[int, ...], offset: int = 0) -> Any:
+        """(plan, offset of the input in bytes, shape, and an empty tensor of the result's type or a dtype)."""
+        return plan, offset, shape, _torch().empty(0, dtype=self.to_type.dtype) if _arrays.is_tensor(self.x) else self.to_type.dtype
+
     def _values(self, what: str, shape: tuple[int, ...]) -> Values:
         values = values_of(self.change.get(what), shape, what, self.operation)
         return None if values is None else (values[0], values[1] or 0)
@@ -435,9 +447,13 @@ def _dense_target(request: _Request, result: Any, target: _arrays.Array, beside:
     return dense, finished
 
 
-def by_map(x: Any, operation: str, mapped: Any, move: Callable[[], Any], change: Change, out: Any = None, stream: Any = None) -> Any:
+def by_map(x: Any, operation: str, mapped: Any, move: Callable[[], Any], change: Change, out: Any = None, stream: Any = None,
+           told: Any = None) -> Any:
     """``x`` permuted by ``mapped(array)``: a map's handle, how many arrays it permutes, and the result's shape. What the engine has no such
-    plan for, of JAX, recorded, or where that is None, ``move`` moves, and a sweep more changes."""
+    plan for, of JAX, recorded, or where that is None, ``move`` moves, and a sweep more changes. ``told``: as of ``moved``."""
+    made = _short(x, operation, told, change, out, stream, functools.partial(_planned_by_map, operation, mapped, change))
+    if made is not None:
+        return made
     request = _asked(x, operation, change, out, stream, on_device=True)
     chosen = None if request is None else mapped(request.array)
     if request is None or chosen is None:
@@ -452,6 +468,19 @@ def by_map(x: Any, operation: str, mapped: Any, move: Callable[[], Any], change:
     plan = _planned_map(handle, shape, batch, False, request.key(shape, added), request.array.device)
     plan.run(source.address, beside, dense.address, source.size * (source.itemsize + target.itemsize), request.queue)
     return finished()
+
+
+def _planned_by_map(operation: str, mapped: Any, change: Change, x: Any, out: Any) -> Any:
+    """What _faro.run_changed() keeps; None where ``by_map`` has more to do: of what is not dense, and with an output, which may be the input."""
+    request = _asked(x, operation, change, on_device=True)
+    chosen = None if request is None or out is not None else mapped(request.array)
+    if request is None or chosen is None:
+        return None
+    handle, batch, shape = chosen
+    added = request.added(shape)
+    if 0 in shape or not _arrays.is_dense(request.array) or added and not _arrays.is_dense(added[0]):
+        return None
+    return request.kept(_planned_map(handle, shape, batch, False, request.key(shape, added), request.array.device), shape)
 
 
 def in_place(move: Callable[[], Any], x: Any, operation: str, change: Change, stream: Any = None) -> Any:
@@ -565,4 +594,14 @@ def channels_first(images: Any, dtype: Any = "float32", *, mean: Any = 0.0, std:
     >>> faro.channels_first(np.full((2, 2, 3), 255, np.uint8), mean=0.5, std=0.25).tolist()[0]
     [[2.0, 2.0], [2.0, 2.0]]
     """
+    told = tuple(tuple(given) if isinstance(given, (tuple, list)) else (given,) for given in (mean, std))
+    is_plain = all(isinstance(value, (int, float)) for values in told for value in values)
+    plan = functools.partial(_planned_channels_first, dtype, mean, std)
+    made = _short(images, "channels_first", told if is_plain else None, {"dtype": dtype}, out, stream, plan)
+    if made is not None:
+        return made
     return moved(images, "channels_first", _changes.channels_before, _changes.normalised(images, dtype, mean, std), out, stream)
+
+
+def _planned_channels_first(dtype: Any, mean: Any, std: Any, images: Any, out: Any) -> Any:
+    return _planned_view("channels_first", _changes.channels_before, _changes.normalised(images, dtype, mean, std), images, out)

@@ -79,11 +79,12 @@ def ascontiguousarray(x: Any, *, out: Any = None, stream: Any = None, **change: 
     [7, 5, 3, 1]
     """
     if change:
-        return _arithmetic.moved(x, "ascontiguousarray", _changes.unmoved, change, out, stream)
-    if _is_ndarray(x):
-        if out is None and x.flags.c_contiguous and not x.dtype.hasobject:
-            return x
-    elif out is None and _arrays.is_recorded(x):
+        return _arithmetic.moved(x, "ascontiguousarray", _changes.unmoved, change, out, stream, ())
+    if out is None and stream is None:
+        made = _faro.dense(x, _run.COPY)
+        if made is not None:
+            return made
+    if out is None and _arrays.is_recorded(x):
         if x.is_contiguous():
             return x
     elif out is None:
@@ -111,7 +112,8 @@ def flip(x: Any, axis: int | Sequence[int] | None = None, *, inverse: bool = Fal
     if in_place:
         return _arithmetic.in_place(functools.partial(_in_place.flip, x, _run.listed(axis), out, stream), x, "flip", change, stream)
     if change:
-        return _arithmetic.moved(x, "flip", _changes.flipped(axis, "flip"), change, out, stream)
+        axis = _run.listed(axis)
+        return _arithmetic.moved(x, "flip", _changes.flipped(axis, "flip"), change, out, stream, (axis,))
     return _faro.run(x, _run.FLIP, _run.listed(axis), out, stream)
 
 
@@ -135,7 +137,7 @@ def roll(x: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = 
         return _arithmetic.in_place(functools.partial(_in_place.roll, x, shifts, axes, out, stream), x, "roll", change, stream)
     if change:
         return _arithmetic.by_map(x, "roll", functools.partial(_roll_of, shifts, axes), functools.partial(roll, x, shifts, axes, stream=stream),
-                                  change, out, stream)
+                                  change, out, stream, (shifts, axes))
     if axes is None and _is_ndarray(x) and not x.flags.c_contiguous:
         _outputs.check_apart(x, out, "roll")
         x = _faro.run(x, _run.COPY, None, None, None)
@@ -172,7 +174,7 @@ def permute(x: Any, by: "str | maps.Map", *, inverse: bool = False, axis: int | 
         return _changed_along(x, by, inverse, axis, change, out, stream)
     if change:
         return _arithmetic.by_map(x, "permute", functools.partial(_mapped, by, inverse),
-                                  functools.partial(permute, x, by, inverse=inverse, stream=stream), change, out, stream)
+                                  functools.partial(permute, x, by, inverse=inverse, stream=stream), change, out, stream, (by, bool(inverse)))
     if axis is not None:
         return _along(x, by, inverse, axis, out, stream, in_place)
     if in_place:
@@ -224,7 +226,8 @@ def permute_qubits(state: Any, order: Sequence[int], *, little_endian: bool = Fa
         before = _run.before_qubits(_arrays.describe(state, writable=True).shape, n)
         return _arithmetic.in_place(lambda: _in_place.permute(state, by, out, stream, math.prod(before)), state, "permute_qubits", change, stream)
     if change:
-        return _arithmetic.moved(state, "permute_qubits", _changes.of_qubits(order, little_endian), change, out, stream)
+        return _arithmetic.moved(state, "permute_qubits", _changes.of_qubits(order, little_endian), change, out, stream,
+                                 (order, bool(little_endian)))
     return _faro.run(state, _run.QUBITS, (order, bool(little_endian)), out, stream)
 
 
@@ -248,7 +251,7 @@ def rearrange(x: Any, pattern: str, *, inverse: bool = False, out: Any = None, s
         return _arithmetic.in_place(lambda: _in_place.permute(x, _text_or_map(said, inverse), out, stream), x, "rearrange", change, stream)
     view = _changes.of_pattern(pattern, tuple(x.shape), inverse, lengths) if change and hasattr(x, "shape") else None
     if view is not None:
-        return _arithmetic.moved(x, "rearrange", lambda _: view, change, out, stream)
+        return _arithmetic.moved(x, "rearrange", lambda _: view, change, out, stream, (said, bool(inverse)))
     if change:
         return _arithmetic.by_map(x, "rearrange", lambda array: _mapped(said, inverse, array),
                                   lambda: rearrange(x, pattern, inverse=inverse, stream=stream, **lengths), change, out, stream)

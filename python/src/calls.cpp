@@ -139,9 +139,17 @@ nb::object run_ndarray(nb::handle array, int op, nb::handle argument, nb::handle
 struct ChangedCall {
   nb::handle array;
   nb::handle operation;
-  nb::handle axes;
+  nb::handle argument;
   nb::handle change;
+  nb::handle out;
   nb::handle plan;
+};
+
+// Where the numbers of a call lie.
+struct ChangedPlaces {
+  const char* in = nullptr;
+  const char* addend = nullptr;
+  char* out = nullptr;
 };
 
 // Whether a keyword says all that it means by its kind and value; `dtype`: one of the array's library, of
@@ -156,23 +164,45 @@ bool is_simple(nb::handle value, nb::handle dtype) {
          PyUnicode_CheckExact(object) || PyType_Check(object) || is_dtype;
 }
 
-// The plan for an array that `key` tells so far; none where Python has to look. `found` is what a plan of
+// The plan for a call, and where its arrays lie; none where Python has to look. `read(array, key)` tells an
+// array in the key: (address, dtype), or a null address for another kind of array; `found` is what a plan of
 // Python says of the result's type.
-template <typename Found>
-std::shared_ptr<const ChangedPlan> changed_plan(Key& key, const ChangedCall& call, nb::handle dtype,
-                                                const Found& found) {
+template <typename Read, typename Found>
+std::shared_ptr<const ChangedPlan> changed_plan(const ChangedCall& call, ChangedPlaces& places,
+                                                const Read& read, const Found& found) {
+  thread_local Key key;
+  key.clear();
+  const auto in = read(call.array, key);
+  if (in.first == nullptr) return nullptr;
+  places.in = in.first;
   append_argument(key, call.operation);
-  append_argument(key, call.axes);
+  append_argument(key, call.argument);
+  nb::object addend_dtype = nb::none();
   PyObject* name = nullptr;
   PyObject* value = nullptr;
   for (Py_ssize_t at = 0; PyDict_Next(call.change.ptr(), &at, &name, &value) != 0;) {
-    if (!is_simple(value, dtype)) return nullptr;
     append_argument(key, name);
-    append_argument(key, value);
+    if (value != Py_None && PyUnicode_CompareWithASCIIString(name, "add") == 0) {
+      const auto addend = read(value, key);
+      if (addend.first == nullptr) return nullptr;
+      places.addend = addend.first;
+      addend_dtype = addend.second;
+    } else if (is_simple(value, in.second)) {
+      append_argument(key, value);
+    } else {
+      return nullptr;
+    }
+  }
+  nb::object out_dtype = nb::none();
+  if (!call.out.is_none()) {
+    const auto out = read(call.out, key);
+    if (out.first == nullptr) return nullptr;
+    places.out = const_cast<char*>(out.first);
+    out_dtype = out.second;
   }
   if (auto kept = session().changed.find(key)) return kept;
   const Key kept = key;  // planning runs Python, which may come here again
-  const nb::object told = call.plan(call.array, call.operation, call.axes, call.change);
+  const nb::object told = call.plan(call.array, call.out);
   if (told.is_none()) return nullptr;
   const nb::tuple facts = nb::cast<nb::tuple>(told);
   auto made = std::make_shared<ChangedPlan>();
@@ -183,34 +213,46 @@ std::shared_ptr<const ChangedPlan> changed_plan(Key& key, const ChangedCall& cal
   double bytes = found(*made, facts[3]);  // of an element of both
   for (const Py_ssize_t extent : made->out_shape) bytes *= static_cast<double>(extent);
   made->holds_lock = bytes < static_cast<double>(kBytesWithLock);
-  made->kept = nb::make_tuple(nb::borrow(dtype), call.axes, call.change);
+  nb::dict values = nb::cast<nb::dict>(call.change.attr("copy")());
+  if (values.contains("add")) values["add"] = nb::none();  // an array lives no longer than its caller has it
+  made->kept = nb::make_tuple(call.argument, values, in.second, addend_dtype, out_dtype);
   session().changed.add(kept, made);
   return made;
 }
 
-void change(const ChangedPlan& entry, const char* in, void* out, bool holds_lock, void* stream = nullptr) {
+void change(const ChangedPlan& entry, const ChangedPlaces& places, bool holds_lock, void* stream = nullptr) {
   const KnownMemory known;
   const auto run = [&] {
-    return faro_arithmetic_plan_run(entry.plan->plan.get(), in + entry.in_offset, nullptr, out, stream);
+    return faro_arithmetic_plan_run(entry.plan->plan.get(), places.in + entry.in_offset, places.addend,
+                                    places.out, stream);
   };
   if (holds_lock) return check(run());
   do_unlocked(run);
 }
 
 nb::object change_ndarray(const ChangedCall& call) {
-  const HostArray in = host_array(call.array);
-  thread_local Key key;
-  key.assign({in.ndim, reinterpret_cast<std::intptr_t>(in.dtype)});
-  key.insert(key.end(), in.shape, in.shape + in.ndim);
-  key.insert(key.end(), in.strides, in.strides + in.ndim);
-  const auto entry = changed_plan(key, call, in.dtype, [&](ChangedPlan& made, nb::object dtype) {
+  const auto read = [&](nb::handle array, Key& key) -> std::pair<const char*, nb::object> {
+    if (!is_ndarray(array)) return {};
+    const HostArray told = host_array(array);
+    if (array.is(call.out) && !told.writable) return {};
+    key.insert(key.end(), {told.ndim, reinterpret_cast<std::intptr_t>(told.dtype)});
+    key.insert(key.end(), told.shape, told.shape + told.ndim);
+    key.insert(key.end(), told.strides, told.strides + told.ndim);
+    return {told.data, nb::borrow(told.dtype)};
+  };
+  ChangedPlaces places;
+  const auto entry = changed_plan(call, places, read, [&](ChangedPlan& made, nb::object dtype) {
     made.out_dtype = std::move(dtype);
-    return static_cast<double>(element_type(in.dtype).bytes) +
+    return static_cast<double>(element_type(host_array(call.array).dtype).bytes) +
            static_cast<double>(element_type(made.out_dtype.ptr()).bytes);
   });
   if (entry == nullptr) return nb::none();
-  nb::object made = new_ndarray(entry->out_shape.data(), entry->out_shape.size(), entry->out_dtype.ptr());
-  change(*entry, in.data, host_array(made).data, entry->holds_lock);
+  nb::object made = nb::borrow(call.out);
+  if (made.is_none()) {
+    made = new_ndarray(entry->out_shape.data(), entry->out_shape.size(), entry->out_dtype.ptr());
+    places.out = host_array(made).data;
+  }
+  change(*entry, places, entry->holds_lock);
   return made;
 }
 
@@ -294,37 +336,50 @@ nb::object run_tensor(nb::handle array, const ExchangeType& type, int op, nb::ha
 // The same of a tensor. A plan of Python has an empty one of the result's type.
 nb::object change_tensor(const ChangedCall& call, const ExchangeType& type) {
   Tensor in;
-  if (!read_plainly(call.array, type, in) || is_watched(type)) return nb::none();
-  const int device = device_of(in);
-  thread_local Key key;
-  key.assign({-1, in.ndim, device, in.dtype.code, in.dtype.bits, in.dtype.lanes});
-  key.insert(key.end(), in.shape, in.shape + in.ndim);
-  key.insert(key.end(), in.strides, in.strides + in.ndim);
-  const nb::object dtype = call.array.attr("dtype");
-  key.push_back(reinterpret_cast<std::intptr_t>(dtype.ptr()));
-  const auto entry = changed_plan(key, call, dtype, [&](ChangedPlan& made, nb::object empty) {
+  if (is_watched(type)) return nb::none();
+  const auto read = [&](nb::handle array, Key& key) -> std::pair<const char*, nb::object> {
+    Tensor told;
+    if (Py_TYPE(array.ptr()) != type.type || !read_plainly(array, type, told)) return {};
+    if (array.is(call.array)) in = told;
+    const nb::object dtype = array.attr("dtype");
+    key.insert(key.end(), {-1, told.ndim, device_of(told), reinterpret_cast<std::intptr_t>(dtype.ptr())});
+    key.insert(key.end(), told.shape, told.shape + told.ndim);
+    key.insert(key.end(), told.strides, told.strides + told.ndim);
+    return {address_of(told), dtype};
+  };
+  ChangedPlaces places;
+  const auto entry = changed_plan(call, places, read, [&](ChangedPlan& made, nb::object empty) {
     Tensor like;
     if (type.functions->borrow(empty.ptr(), &like) != 0) nb::raise_python_error();
     made.out_type = like.dtype;
     return static_cast<double>(width_of(in) + width_of(like));
   });
   if (entry == nullptr) return nb::none();
+  const int device = device_of(in);
+  const auto change_to = [&](void* out) {
+    places.out = static_cast<char*>(out);
+    change(*entry, places, device >= 0 || entry->holds_lock, current_stream(*type.functions, device));
+  };
+  if (!call.out.is_none()) {
+    change_to(places.out);
+    tell_written(type, nb::make_tuple(call.out));
+    return nb::borrow(call.out);
+  }
   Tensor like = in;
   like.dtype = entry->out_type;
   NewTensor made(*type.functions, like, entry->out_shape);
-  change(*entry, address_of(in), made.data(), device >= 0 || entry->holds_lock,
-         current_stream(*type.functions, device));
+  change_to(made.data());
   return made.given_away();
 }
 
 // --- the functions
 
-// The axes of an array in an order, its numbers changed: a new array. `plan`, of Python: (array, operation,
-// axes, change) -> (plan, offset in bytes, shape, dtype), or None where Python has to look, as it has where
-// this gives None.
-nb::object run_changed(nb::handle array, nb::handle operation, nb::handle axes, nb::handle change,
-                       nb::handle plan) {
-  const ChangedCall call{array, operation, axes, change, plan};
+// An array permuted, its numbers changed: a new array, or `out`. `argument`: what the operation is told
+// besides. `plan`, of Python: (array, out) -> (plan, offset of the input in bytes, shape, dtype), or None
+// where Python has to look, as it has where this gives None.
+nb::object run_changed(nb::handle array, nb::handle operation, nb::handle argument, nb::handle change,
+                       nb::handle out, nb::handle plan) {
+  const ChangedCall call{array, operation, argument, change, out, plan};
   if (is_ndarray(array)) return change_ndarray(call);
   const ExchangeType type = exchange_type(Py_TYPE(array.ptr()));
   return type.functions != nullptr ? change_tensor(call, type) : nb::none();
@@ -336,6 +391,23 @@ nb::object run_short(nb::handle array, int op, nb::handle argument, nb::handle o
   }
   const ExchangeType type = exchange_type(Py_TYPE(array.ptr()));
   return type.functions != nullptr ? run_tensor(array, type, op, argument, out) : nb::object();
+}
+
+// The array itself where its elements are dense, else a dense one by `op`, a copy; None where Python has to
+// look.
+nb::object dense(nb::handle array, int op) {
+  nb::object made;
+  if (is_ndarray(array)) {
+    const HostArray in = host_array(array);
+    const Py_ssize_t bytes = element_type(in.dtype).bytes;
+    made =
+        bytes > 0 && is_dense(in, bytes) ? nb::borrow(array) : run_ndarray(array, op, nb::none(), nb::none());
+  } else if (const ExchangeType type = exchange_type(Py_TYPE(array.ptr())); type.functions != nullptr) {
+    Tensor in;
+    if (!read_plainly(array, type, in) || is_watched(type)) return nb::none();
+    made = is_dense(in, 1) ? nb::borrow(array) : run_tensor(array, type, op, nb::none(), nb::none());
+  }
+  return made.is_valid() ? made : nb::none();
 }
 
 nb::object run(nb::handle array, int op, nb::handle argument, nb::handle out, nb::handle stream) {
@@ -664,8 +736,9 @@ void bind_calls(nb::module_& module) {
   static_cast<void>(session());
   module.def("run", &run, nb::arg("array").none(), nb::arg("op"), nb::arg("argument").none(),
              nb::arg("out").none(), nb::arg("stream").none());
+  module.def("dense", &dense, nb::arg("array").none(), nb::arg("op"));
   module.def("run_changed", &run_changed, nb::arg("array").none(), nb::arg("operation"),
-             nb::arg("axes").none(), nb::arg("change"), nb::arg("plan"));
+             nb::arg("argument").none(), nb::arg("change"), nb::arg("out").none(), nb::arg("plan"));
   module.def("take_short", &take, nb::arg("array").none(), nb::arg("indices").none(), nb::arg("axis").none(),
              nb::arg("out").none() = nb::none());
   module.def("write_short", &write_rows, nb::arg("out").none(), nb::arg("indices").none(),

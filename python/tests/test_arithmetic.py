@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -230,6 +231,70 @@ def test_kept_plans_are_told_apart():
     with pytest.raises(TypeError, match="scales"):
         faro.astype(x, "f8", (1, 0), scales=2)
     assert faro.permute_dims(x, None, dtype="f8").shape == (3, 2) and faro.astype(x, "f8", None).shape == (2, 3)
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_kept_plans_with_addends_and_outputs(library):
+    """The same calls with what is added, and with outputs, of every type and order, by turns: each twice, of other values the second time."""
+    rng = np.random.default_rng(6)
+    given = (lambda x: x) if library == "numpy" else pytest.importorskip("torch").from_numpy
+    layouts = [np.ascontiguousarray, np.asfortranarray, lambda x: np.repeat(x, 3, axis=0)[::3]]
+    moves = {
+        "permute_dims": (lambda x, **how: faro.permute_dims(x, (1, 0), **how), np.transpose),
+        "astype": (lambda x, out, **how: faro.astype(x, (x if out is None else out).dtype, out=out, **how), lambda x: x),
+        "flip": (lambda x, **how: faro.flip(x, 1, **how), lambda x: np.flip(x, 1)),
+        "flip of all": (lambda x, **how: faro.flip(x, **how), np.flip),
+        "roll": (lambda x, **how: faro.roll(x, (1, -2), (0, 1), **how), lambda x: np.roll(x, (1, -2), (0, 1))),
+        "roll of all": (lambda x, **how: faro.roll(x, 3, **how), lambda x: np.roll(x, 3)),
+        "permute": (lambda x, **how: faro.permute(x, "flip", **how), lambda x: x.reshape(-1)[::-1].reshape(x.shape)),
+        "inverse": (lambda x, **how: faro.permute(x, "roll(28, 5)", inverse=True, **how), lambda x: np.roll(x, -5)),
+        "dense": (lambda x, **how: faro.ascontiguousarray(x, **how), lambda x: x),
+        "rearrange": (lambda x, **how: faro.rearrange(x, "(a b) c -> b (c a)", a=2, **how), lambda x: x.reshape(2, 2, 7).transpose(1, 2, 0).reshape(2, 14)),
+    }
+    for (name, (move, wanted_of)), layout, add_type, beta, out_type in itertools.product(
+            moves.items(), layouts, (None, "f4", "f8"), (None, 3.0), (None, "f4", "f8")):
+        if beta is not None and add_type is None:
+            continue
+        for to in layouts[:2] * 2 if out_type else (None, None):
+            x = layout(rng.integers(-9, 9, (4, 7)).astype("f4"))
+            wanted = wanted_of(x).astype("f8") * 2
+            change = {"scale": 2.0}
+            if add_type is not None:
+                added = layout(rng.integers(-9, 9, wanted.shape).astype(add_type))
+                change["add"] = given(added)
+                wanted = wanted + added * (beta or 1)
+                if beta is not None:
+                    change["beta"] = beta
+            out = None if to is None else given(to(np.zeros(wanted.shape, out_type)))
+            got = move(given(x), out=out, **change)
+            assert out is None or got is out
+            assert (np.asarray(got) == wanted).all(), (name, add_type, beta, out_type)
+    x, shape = given(np.ones((4, 7), "f4")), (4, 7)
+    for _ in range(2):
+        with pytest.raises(faro.FaroValueError, match=r"add= of shape \(4, 7\)"):
+            faro.permute_dims(x, (1, 0), add=x)
+        with pytest.raises(faro.FaroValueError, match=r"out= of shape \(4, 7\)"):
+            faro.permute_dims(x, (1, 0), scale=2.0, out=x)
+        total = given(np.full((7, 4), 5, "f4"))  # what is added may be the output
+        assert faro.permute_dims(x, (1, 0), add=total, beta=2.0, out=total) is total and (np.asarray(total) == 11).all()
+    if library == "numpy":
+        fixed = np.zeros((7, 4), "f4")
+        faro.permute_dims(x, (1, 0), scale=2.0, out=fixed)
+        fixed.flags.writeable = False
+        with pytest.raises(faro.FaroError):
+            faro.permute_dims(x, (1, 0), scale=2.0, out=fixed)
+
+
+def test_what_is_added_is_not_kept():
+    class Told(np.ndarray):
+        pass
+
+    x = np.ones((2, 3), "f4")
+    added = np.ones((3, 2), "f4")
+    before = sys.getrefcount(added)
+    faro.permute_dims(x, (1, 0), add=added)
+    assert sys.getrefcount(added) == before
+    assert (faro.permute_dims(x, (1, 0), add=added.view(Told)) == 2).all()  # a subclass goes the long way
 
 
 def test_functions():
