@@ -74,7 +74,7 @@ class GgufKeys {
   static std::optional<std::uint64_t> type_of(const Json& values) {
     const auto all = [&](const auto& is_kind) { return std::all_of(values.begin(), values.end(), is_kind); };
     const auto fits = [](auto most) {
-      return [most](const Json& each) {
+      return [](const Json& each) {
         using Number = decltype(most);
         if (each.is_number_unsigned())
           return each.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<Number>::max());

@@ -162,7 +162,7 @@ class ProgramWriter {
   Json statements_json(std::span<const Statement> statements) {
     Json all = Json::array();
     for (const Statement& statement : statements)
-      all.push_back(std::visit([this](const auto& s) { return json_of(s); }, statement));
+      all.push_back(std::visit([&](const auto& s) { return json_of(s); }, statement));
     return all;
   }
 
