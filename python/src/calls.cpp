@@ -594,6 +594,16 @@ nb::object take_ndarray(nb::handle array, nb::handle indices, nb::handle axis) {
   return made;
 }
 
+void write_on_host(const faro_rows& rows, RowMotion motion, const void* in, void* out) {
+  const KnownMemory known;
+  const auto write = [&] {
+    if (motion.kind == RowMotion::put) return faro_put(&rows, in, out);
+    return faro_add(&rows, motion.number, FARO_SUMS_USUAL, in, out);
+  };
+  if (rows.outer * rows.count * rows.row_bytes < kBytesWithLock) return check(write());
+  do_unlocked(write);
+}
+
 // The rows of `in` to where they belong; `fresh`: nobody sees the output where it fails.
 void move_rows(const ExchangeFunctions& functions, const Tensor& in, const faro_rows& rows, char* out,
                RowMotion motion, bool fresh = false) {
@@ -610,13 +620,7 @@ void move_rows(const ExchangeFunctions& functions, const Tensor& in, const faro_
                                                 of.workspace_bytes, stream));
   }
   if (motion.kind == RowMotion::take) return take_on_host(rows, from, out, fresh);
-  const KnownMemory known;
-  const auto write = [&] {
-    if (motion.kind == RowMotion::put) return faro_put(&rows, from, out);
-    return faro_add(&rows, motion.number, FARO_SUMS_USUAL, from, out);
-  };
-  if (rows.outer * rows.count * rows.row_bytes < kBytesWithLock) return check(write());
-  do_unlocked(write);
+  write_on_host(rows, motion, from, out);
 }
 
 // Whether dense tensors share no memory.
@@ -673,8 +677,8 @@ nb::object take_tensor(nb::handle array, nb::handle indices, nb::handle axis, nb
   return nb::borrow(out);
 }
 
-// The type of numbers that are summed; false for others.
-bool is_summed(const Tensor& tensor, faro_number& number) {
+// The type of numbers that are summed, as DLPack has it; false for others.
+bool is_summed(int code, Py_ssize_t bits, faro_number& number) {
   constexpr int kInteger = 0;
   constexpr int kUnsigned = 1;
   constexpr int kFloat = 2;
@@ -688,30 +692,60 @@ bool is_summed(const Tensor& tensor, faro_number& number) {
                {kUnsigned, 32, FARO_U32}, {kUnsigned, 64, FARO_U64}, {kFloat, 16, FARO_F16},
                {kFloat, 32, FARO_F32},    {kFloat, 64, FARO_F64},    {kBrain, 16, FARO_BF16}};
   for (const auto& each : known) {
-    if (tensor.dtype.code != each.code || tensor.dtype.bits != each.bits || tensor.dtype.lanes != 1) continue;
+    if (code != each.code || bits != each.bits) continue;
     number = each.number;
     return true;
   }
   return false;
 }
 
-// put() and add_at() of dense tensors of one type; the output, or None where Python has to look at it.
+char* end_of(const HostArray& dense, Py_ssize_t item) {
+  for (int axis = 0; axis < dense.ndim; ++axis) item *= dense.shape[axis];
+  return dense.data + item;
+}
+
+// put() and add_at() of dense arrays of NumPy; the output, or None where Python has to look at it.
+nb::object write_ndarray(nb::handle out, nb::handle indices, nb::handle values, nb::handle axis, bool adds) {
+  const HostArray to = host_array(out);
+  const HostArray entries = host_array(indices);
+  const HostArray in = host_array(values);
+  const ElementType type = element_type(to.dtype);
+  const ElementType entry_type = element_type(entries.dtype);
+  TakenShape taken;
+  RowMotion motion{.kind = adds ? RowMotion::add : RowMotion::put};
+  const bool fits =
+      to.writable && type.bytes > 0 && in.dtype == to.dtype && entry_type.is_index && entries.ndim == 1 &&
+      is_dense(to, type.bytes) && is_dense(in, type.bytes) && is_dense(entries, entry_type.bytes) &&
+      shape_taken(taken, to.ndim, to.shape, entries.ndim, entries.shape, axis) &&
+      is_shape(taken.shape, in.ndim, in.shape) &&
+      (end_of(to, type.bytes) <= in.data || end_of(in, type.bytes) <= to.data) &&
+      (end_of(to, type.bytes) <= entries.data || end_of(entries, entry_type.bytes) <= to.data) &&
+      (!adds || is_summed(type.code, 8 * type.bytes, motion.number));
+  if (!fits) return nb::none();
+  const EntryType entry{.bytes = static_cast<int>(entry_type.bytes), .is_signed = entry_type.is_signed};
+  write_on_host(rows_of(taken, entries.data, entry, type.bytes), motion, in.data, to.data);
+  return nb::borrow(out);
+}
+
+// The same of dense arrays of one type.
 nb::object write_rows(nb::handle out, nb::handle indices, nb::handle values, nb::handle axis, bool adds) {
   PyTypeObject* const library = Py_TYPE(out.ptr());
-  if (is_ndarray(out) || library != Py_TYPE(indices.ptr()) || library != Py_TYPE(values.ptr()))
+  if (library != Py_TYPE(indices.ptr()) || library != Py_TYPE(values.ptr()) || axis.is_none())
     return nb::none();
+  if (is_ndarray(out)) return write_ndarray(out, indices, values, axis, adds);
   const ExchangeType type = exchange_type(library);
-  if (type.functions == nullptr || axis.is_none()) return nb::none();
+  if (type.functions == nullptr) return nb::none();
   Tensor to;
   Tensor entries;
   Tensor in;
   Indexed read;
   RowMotion motion{.kind = adds ? RowMotion::add : RowMotion::put};
-  const bool fits = read_plainly(out, type, to) && read_plainly(indices, type, entries) &&
-                    read_plainly(values, type, in) && !is_watched(type) && entries.ndim == 1 &&
-                    is_like(in, to) && read_indices(read, to, entries, axis) &&
-                    is_shape(read.taken.shape, in.ndim, in.shape) && is_dense(in, 1) && is_beside(in, to) &&
-                    is_beside(entries, to) && (!adds || is_summed(to, motion.number));
+  const bool fits =
+      read_plainly(out, type, to) && read_plainly(indices, type, entries) && read_plainly(values, type, in) &&
+      !is_watched(type) && entries.ndim == 1 && is_like(in, to) && read_indices(read, to, entries, axis) &&
+      is_shape(read.taken.shape, in.ndim, in.shape) && is_dense(in, 1) && is_beside(in, to) &&
+      is_beside(entries, to) &&
+      (!adds || is_summed(to.dtype.code, to.dtype.lanes == 1 ? to.dtype.bits : 0, motion.number));
   if (!fits) return nb::none();
   move_rows(*type.functions, in, read.rows, address_of(to), motion);
   tell_written(type, nb::make_tuple(out));

@@ -94,8 +94,9 @@ ElementType asked(PyObject* dtype) {
   const auto kind = nb::cast<std::string>(type.attr("kind"));
   ElementType made{.dtype = dtype, .bytes = nb::cast<Py_ssize_t>(type.attr("itemsize"))};
   made.is_signed = kind == "i";
-  made.is_index = (kind == "i" || kind == "u") && (made.bytes == 4 || made.bytes == 8) &&
-                  nb::cast<bool>(type.attr("isnative"));
+  if (nb::cast<bool>(type.attr("isnative")))
+    made.code = kind == "i" ? 0 : kind == "u" ? 1 : kind == "f" ? 2 : -1;
+  made.is_index = (made.code == 0 || made.code == 1) && (made.bytes == 4 || made.bytes == 8);
   return made;
 }
 

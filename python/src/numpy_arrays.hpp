@@ -30,6 +30,7 @@ struct ElementType {
   Py_ssize_t bytes = 0;       // -1: references to objects, which Python refuses
   bool is_index = false;      // whole numbers of 4 or 8 bytes in this machine's order
   bool is_signed = false;
+  int code = -1;  // as DLPack has integers, unsigned ones and floats in this machine's order; -1: others
 };
 
 /// Takes numpy.ndarray, the capsule of numpy's functions, and an array with what Python says of it: (address,
