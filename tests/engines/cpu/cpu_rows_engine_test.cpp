@@ -30,6 +30,9 @@ std::vector<Shape> shapes() {
                    .rows = width > 4096 ? 17U : 700U,
                    .row_bytes = width});
   all.insert(all.end(), {{.outer = 1000, .count = 3, .rows = 5, .row_bytes = 4},
+                         {.outer = 2051, .count = 1, .rows = 2, .row_bytes = 1},
+                         {.outer = 333, .count = 500, .rows = 700, .row_bytes = 2},
+                         {.outer = 101, .count = 7, .rows = 9, .row_bytes = 300},
                          {.outer = 7, .count = 1500, .rows = 31, .row_bytes = 6},
                          {.outer = 3, .count = 1, .rows = 1, .row_bytes = 70000},
                          {.outer = 1, .count = 200000, .rows = 100000, .row_bytes = 4},

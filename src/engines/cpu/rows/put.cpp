@@ -32,19 +32,26 @@ void put_rows(Width width, const RowWork& work, std::uint64_t begin, std::uint64
   EntryBlocks blocks(work);
   const std::uint64_t bytes = width.bytes();
   const std::uint64_t ahead = elements_ahead(bytes);
+  const bool is_far = work.rows * bytes > kNearBytes;
   while (begin < end) {
     const std::uint64_t array = begin / work.count;
     const std::uint64_t first = begin % work.count;
     const EntryBlocks::Block block = blocks.read(first, std::min(work.count, first + (end - begin)));
     std::byte* const out = work.out + array * work.rows * bytes;
     const std::byte* const in = work.in + begin * bytes;
-    for (std::uint64_t i = 0; i < block.size; ++i) {
+    const auto move = [&](std::uint64_t i) {
+      if (block.rows[i] != kNoRow) width.move(in + i * bytes, out + block.rows[i] * bytes);
+    };
+    std::uint64_t i = 0;
+    for (const std::uint64_t fetched = is_far ? block.size : 0; i < fetched; ++i) {
       if (i + ahead < block.size + block.ahead) {
         const std::uint64_t row = block.rows[i + ahead];
         __builtin_prefetch(out + (row == kNoRow ? 0 : row) * bytes, 1, 3);
       }
-      if (block.rows[i] != kNoRow) width.move(in + i * bytes, out + block.rows[i] * bytes);
+      move(i);
     }
+#pragma GCC unroll 4
+    for (; i < block.size; ++i) move(i);
     begin += block.size;
   }
 }
@@ -61,7 +68,7 @@ void run_put(const RowWork& work) {
     return;
   }
   with_width(work.row_bytes, [&](auto width) {
-    share_out(work.outer * work.count, threads,
+    share_out(work.moved_rows(), threads,
               [&](std::uint64_t begin, std::uint64_t end) { put_rows(width, work, begin, end); });
   });
 }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <variant>
 #include <vector>
 
 #include "engines/cpu/element_width.hpp"
@@ -17,6 +18,9 @@ namespace faro::cpu {
 
 using detail::kNoRow;
 
+/// Rows that lie within so much memory are in the caches, or on their way there.
+inline constexpr std::uint64_t kNearBytes = std::uint64_t{256} << 10;
+
 struct RowWork {
   RowWork(const RowPlan& of, const std::byte* source, std::byte* target)
       : plan(of),
@@ -27,7 +31,9 @@ struct RowWork {
         rows(numbered_rows(of.move())),
         row_bytes(of.layout().row_bytes),
         outer(of.layout().outer),
-        threads(std::max(of.target().threads, 1)) {}
+        threads(std::max(of.target().threads, 1)) {
+    if (!std::holds_alternative<Add>(of.move())) join_arrays();
+  }
 
   /// Threads for so many bytes: a few of them are moved sooner than a thread is woken.
   int threads_for(std::uint64_t bytes) const {
@@ -40,13 +46,33 @@ struct RowWork {
   detail::RowReader reader;
   const std::byte* in;
   std::byte* out;
+  /// Each array's, or of several that are moved as one: their entries after each other.
   std::uint64_t count;  // entries
   std::uint64_t rows;   // that they number
   std::uint64_t row_bytes;
-  std::uint64_t outer;
+  std::uint64_t outer;  // arrays
   int threads;
+  std::vector<std::uint64_t> joined;  // the entries of several arrays; empty: an array by itself
   /// Set where an entry names no row that there is.
   mutable std::atomic<bool> wrong{false};
+
+  std::uint64_t moved_rows() const { return plan.layout().outer * row_numbers(plan.move()).count; }
+
+ private:
+  // To begin with an array takes as long as a dozen rows, so that arrays of few entries are moved as fewer
+  // with more. Of the last one some may not be there: nothing is moved of it past moved_rows().
+  void join_arrays() {
+    constexpr std::uint64_t kEntries = 1024;
+    const std::uint64_t arrays = count == 0 ? 0 : std::min(kEntries / count, outer);
+    if (arrays < 2) return;
+    joined.resize(arrays * count);
+    if (!reader.read(0, count, joined.data())) wrong.store(true, std::memory_order_relaxed);
+    for (std::uint64_t i = count; i < joined.size(); ++i)
+      joined[i] = joined[i - count] == kNoRow ? kNoRow : joined[i - count] + rows;
+    count *= arrays;
+    rows *= arrays;
+    outer = (outer + arrays - 1) / arrays;
+  }
 };
 
 /// Calls work(begin, end) on equal shares of the bytes; they begin at multiples of 4 KiB.
@@ -77,6 +103,10 @@ class EntryBlocks {
   Block read(std::uint64_t first, std::uint64_t last, std::uint64_t most = kBlock) {
     const std::uint64_t size = std::min({last - first, most, kBlock});
     const std::uint64_t ahead = std::min(work_.count - first - size, kAhead);
+    if (!work_.joined.empty()) {
+      end_ = work_.count;
+      return {.rows = work_.joined.data() + first, .size = size, .ahead = ahead};
+    }
     if (first < begin_ || first + size + ahead > end_) {
       begin_ = first;
       end_ = std::min(first + kBlock + kAhead, work_.count);
@@ -96,7 +126,8 @@ class EntryBlocks {
   /// Requires: first < last (unchecked).
   Run run(std::uint64_t first, std::uint64_t last) {
     if (first < begin_ || first >= end_) static_cast<void>(read(first, last));
-    const std::uint64_t* const rows = rows_.data() + (first - begin_);
+    const std::uint64_t* const rows =
+        (work_.joined.empty() ? rows_.data() : work_.joined.data()) + (first - begin_);
     const std::uint64_t known = std::min(end_, last) - first;
     Run run{.row = rows[0], .length = 1};
     while (run.length < known && rows[run.length] == (run.row == kNoRow ? kNoRow : run.row + run.length))

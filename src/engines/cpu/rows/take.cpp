@@ -106,8 +106,8 @@ void take_rows(Width width, const RowWork& work, const std::byte* absent, std::u
 
 // Takes the rows of one block, all present. `rows`: how many there are; entries past them, which were others
 // when they were planned, take the last one. `known`: entries from the block's first on, at least `size`.
-// `is_far`: the rows are not in the caches. Returns whether there were wrong ones.
-template <typename Word, typename Width>
+// `is_far`: the rows are not in the caches. Returns whether there were wrong ones, where they are looked for.
+template <typename Word, bool kChecked, typename Width>
 bool take_present(Width width, const std::byte* entries, std::uint64_t size, std::uint64_t known,
                   std::uint64_t rows, bool is_far, const std::byte* in, std::byte* to) {
   const auto entry = [entries](std::uint64_t i) {
@@ -117,7 +117,7 @@ bool take_present(Width width, const std::byte* entries, std::uint64_t size, std
   };
   std::uint64_t wrong = 0;
   const auto move = [&](std::uint64_t i) {
-    const std::uint64_t row = std::min(entry(i), rows - 1);
+    const std::uint64_t row = kChecked ? std::min(entry(i), rows - 1) : entry(i);
     wrong |= entry(i) ^ row;
     width.move(in + row * width.bytes(), to + i * width.bytes());
   };
@@ -133,14 +133,14 @@ bool take_present(Width width, const std::byte* entries, std::uint64_t size, std
   return wrong != 0;
 }
 
-template <typename Word, typename Width>
-void take_present_rows(Width width, const RowWork& work, std::uint64_t begin, std::uint64_t end) {
+template <typename Word, bool kChecked = true, typename Width>
+void take_present_rows(Width width, const RowWork& work, const void* numbers, std::uint64_t begin,
+                       std::uint64_t end) {
   alignas(64) std::array<std::byte, kTakeStageBytes> stage;
-  const auto* const entries = static_cast<const std::byte*>(row_numbers(work.plan.move()).data);
+  const auto* const entries = static_cast<const std::byte*>(numbers);
   const std::uint64_t bytes = width.bytes();
   const bool staged = work.plan.streamed();
   const std::uint64_t most = kTakeStageBytes / bytes;
-  constexpr std::uint64_t kNearBytes = std::uint64_t{256} << 10;
   const bool is_far = work.rows * bytes > kNearBytes;
   while (begin < end) {
     const std::uint64_t array = begin / work.count;
@@ -148,8 +148,9 @@ void take_present_rows(Width width, const RowWork& work, std::uint64_t begin, st
     const std::uint64_t size = std::min({work.count - first, end - begin, most});
     std::byte* const out = work.out + begin * bytes;
     const std::byte* const in = work.in + array * work.rows * bytes;
-    const bool wrong = take_present<Word>(width, entries + first * sizeof(Word), size, work.count - first,
-                                          work.rows, is_far, in, staged ? stage.data() : out);
+    const bool wrong =
+        take_present<Word, kChecked>(width, entries + first * sizeof(Word), size, work.count - first,
+                                     work.rows, is_far, in, staged ? stage.data() : out);
     if (wrong) work.wrong.store(true, std::memory_order_relaxed);
     if (staged) copy_streamed(stage.data(), out, size * bytes);
     begin += size;
@@ -162,17 +163,21 @@ bool take_all_present(const RowWork& work, int threads) {
   const RowNumbers& numbers = row_numbers(work.plan.move());
   if (work.plan.census().absent != 0 || work.rows == 0 || numbers.order != ByteOrder::little) return false;
   if (work.row_bytes > kLineBytes) return false;
+  // Entries that are others than when they were planned may be absent.
+  if (std::find(work.joined.begin(), work.joined.end(), kNoRow) != work.joined.end()) return false;
   with_width(work.row_bytes, [&](auto width) {
-    share_out(work.outer * work.count, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    share_out(work.moved_rows(), threads, [&](std::uint64_t begin, std::uint64_t end) {
+      if (!work.joined.empty())
+        return take_present_rows<std::uint64_t, false>(width, work, work.joined.data(), begin, end);
       switch (numbers.type.bytes) {  // none is negative
         case 1:
-          return take_present_rows<std::uint8_t>(width, work, begin, end);
+          return take_present_rows<std::uint8_t>(width, work, numbers.data, begin, end);
         case 2:
-          return take_present_rows<std::uint16_t>(width, work, begin, end);
+          return take_present_rows<std::uint16_t>(width, work, numbers.data, begin, end);
         case 4:
-          return take_present_rows<std::uint32_t>(width, work, begin, end);
+          return take_present_rows<std::uint32_t>(width, work, numbers.data, begin, end);
         default:
-          return take_present_rows<std::uint64_t>(width, work, begin, end);
+          return take_present_rows<std::uint64_t>(width, work, numbers.data, begin, end);
       }
     });
   });
@@ -195,7 +200,7 @@ void run_take(const RowWork& work) {
   std::vector<std::byte> absent(fill.with == Fill::With::kept ? 0 : work.row_bytes);
   if (!absent.empty()) fill_row(absent.data(), 0, absent.size(), fill);
   with_width(work.row_bytes, [&](auto width) {
-    share_out(work.outer * work.count, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    share_out(work.moved_rows(), threads, [&](std::uint64_t begin, std::uint64_t end) {
       take_rows(width, work, absent.empty() ? nullptr : absent.data(), begin, end);
     });
   });
