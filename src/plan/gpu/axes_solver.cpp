@@ -1,7 +1,6 @@
 // Permutations of axes: one pass, by the kernels that axes_choice.hpp has chosen.
 #include <algorithm>
 #include <bit>
-#include <utility>
 #include <variant>
 
 #include "kernels/axes_ragged_box.hpp"
@@ -59,10 +58,10 @@ GpuKernel of_lines(const AxesLines::Variant& chosen) {
 
 // A kernel whose threads move a vector each, or some units.
 template <typename Params>
-GpuKernel of_vectors(KernelId id, const Params& params, int threads, std::uint64_t in_alignment,
+GpuKernel of_vectors(const KernelId& id, const Params& params, int threads, std::uint64_t in_alignment,
                      std::uint64_t out_alignment) {
   const auto step = static_cast<std::uint64_t>(threads);
-  return {.id = std::move(id),
+  return {.id = id,
           .params = params,
           .blocks = ceil_div(params.vectors(), step),
           .first_step = step,
