@@ -31,7 +31,7 @@ Json json_of(const MapEntry& entry) {
   json["name"] = entry.name;
   json["syntax"] = entry.syntax;
   json["meaning"] = entry.meaning;
-  json["picture"] = entry.picture;
+  json["picture"] = picture(entry);
   json["example"] = entry.example;
   json["images"] = images_of(entry);
   json["command"] = entry.command;
@@ -49,7 +49,7 @@ std::string indented(std::string_view text) {
 
 std::string page_of(const MapEntry& entry) {
   std::string page = fmt::format("{}\n  {}\n\n{}\n{}\n", entry.syntax, entry.meaning, entry.example,
-                                 indented(entry.picture));
+                                 indented(picture(entry)));
   if (const auto images = images_of(entry); !images.empty()) {
     page += fmt::format("\n  x      {:>2}\n  pi(x)  {:>2}\n",
                         fmt::join(

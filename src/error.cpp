@@ -1,6 +1,7 @@
 #include "faro/error.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace faro {
@@ -34,25 +35,10 @@ std::string message_of(const ErrorReport& report) {
 }  // namespace
 
 std::string_view name(ErrorCode code) noexcept {
-  switch (code) {
-    case ErrorCode::internal:
-      return "internal";
-    case ErrorCode::usage:
-      return "usage";
-    case ErrorCode::spec:
-      return "spec";
-    case ErrorCode::value:
-      return "value";
-    case ErrorCode::unsupported:
-      return "unsupported";
-    case ErrorCode::device:
-      return "device";
-    case ErrorCode::verification:
-      return "verification";
-    case ErrorCode::file:
-      return "file";
-  }
-  return "internal";
+  static constexpr const char* kNames[] = {"internal",    "usage",  "spec",         "value",
+                                           "unsupported", "device", "verification", "file"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(ErrorCode::file) + 1);
+  return kNames[static_cast<std::size_t>(code)];
 }
 
 int exit_status(ErrorCode code) noexcept {

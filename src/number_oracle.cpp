@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "kernels/number_types.hpp"
+#include "permutation/coefficients.hpp"
 
 namespace faro {
 namespace {
@@ -173,8 +174,6 @@ Stored settled(Stored x) {
   }
 }
 
-bool is_unchanged(const Coefficient& of, double value) { return !of.axis && of.values.front() == value; }
-
 template <typename Call>
 void with_computed(Number computed, const Call& call) {
   switch (computed) {
@@ -205,8 +204,8 @@ void NumberOracle::change(const std::byte* in, const std::byte* addend, std::siz
     Computed x = taken<Computed>(of.from, of.in_swapped, in);
     x = applied(of.function, x, is_complex(of.from));
     if constexpr (!std::is_integral_v<Computed>) {
-      if (!is_unchanged(of.scale, 1)) x = product_of(x, factor<Computed>(of.scale.values[scale]));
-      if (!is_unchanged(of.offset, 0)) x = sum_of(x, factor<Computed>(of.offset.values[offset]));
+      if (!detail::is_only(of.scale, 1)) x = product_of(x, factor<Computed>(of.scale.values[scale]));
+      if (!detail::is_only(of.offset, 0)) x = sum_of(x, factor<Computed>(of.offset.values[offset]));
       if (of.addend) {
         const auto y = taken<Computed>(of.addend->number, of.addend->swapped, addend);
         x = sum_of(x, product_of(y, factor<Computed>(of.addend->beta)));

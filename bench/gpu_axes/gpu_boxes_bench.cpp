@@ -21,6 +21,7 @@
 #include "bench/axes_suites.hpp"
 #include "bench/gpu/runtime.hpp"
 #include "bench/gpu/setting.hpp"
+#include "bench/gpu_axes/box_pass.hpp"
 #include "bench/view_suite.hpp"
 #include "engines/cuda/run/loaded_passes.hpp"
 #include "faro/engines/cuda_measure.hpp"
@@ -110,8 +111,8 @@ class BoxesBench {
         attempt(shape.text(), [&] { measure(suite.name, task_of(shape)); });
       }
     }
-    const auto& suites = options_.suites;
-    if (std::find(suites.begin(), suites.end(), "views") != suites.end()) measure_views();
+    const auto& asked = options_.suites;
+    if (std::find(asked.begin(), asked.end(), "views") != asked.end()) measure_views();
     return failures_ == 0;
   }
 
@@ -255,25 +256,6 @@ class BoxesBench {
     to_front(box.q);
   }
 
-  static detail::GpuPass pass_of(const layout::StridedBox& box, const Way& way) {
-    kernels::AxesBoxParams params = kernels::make_axes_box_params(box);
-    set_way(params, box, way);
-    const auto unit = static_cast<std::uint64_t>(box.unit_bytes);
-    const std::uint64_t alignment = box.ragged ? unit : std::uint64_t{16};
-    detail::GpuPass pass{.kind = PassKind::axes, .kernels = {}};
-    pass.kernels.push_back({.id = detail::AxesBoxKernel{kernels::box_shape(box), box.in.contiguous * unit,
-                                                        box.out.contiguous * unit},
-                            .params = params,
-                            .blocks = params.tiles,
-                            .first_step = 1,
-                            .threads = kernels::box_shape(box).threads,
-                            .shared_bytes = params.shared_bytes(),
-                            .carveout = detail::Carveout::needed,
-                            .in_alignment = alignment,
-                            .out_alignment = alignment});
-    return pass;
-  }
-
   struct Arrays {
     cuda::DeviceArray in;
     cuda::DeviceArray out;
@@ -304,7 +286,9 @@ class BoxesBench {
 
   double time(const Arrays& arrays, const Task* verified, const layout::StridedBox& box, const Way& way,
               std::string& resources) {
-    const cuda::LoadedPasses passes({pass_of(box, way)});
+    kernels::AxesBoxParams params = kernels::make_axes_box_params(box);
+    set_way(params, box, way);
+    const cuda::LoadedPasses passes({pass_of(box, params)});
     const auto move = [&](Stream stream) {
       passes.launch({.in = arrays.in.data(), .out = arrays.out.data()}, stream);
     };

@@ -25,6 +25,7 @@
 #include "bench/gpu/runtime.hpp"
 #include "bench/gpu/setting.hpp"
 #include "bench/gpu/turn_clock.hpp"
+#include "bench/gpu_axes/box_pass.hpp"
 #include "engines/cuda/run/loaded_passes.hpp"
 #include "faro/error.hpp"
 #include "faro/measure.hpp"
@@ -215,24 +216,6 @@ class WaysBench {
     return all;
   }
 
-  static detail::GpuPass pass_of(const layout::StridedBox& box) {
-    const auto unit = static_cast<std::uint64_t>(box.unit_bytes);
-    const kernels::AxesBoxParams params = kernels::make_axes_box_params(box);
-    const std::uint64_t alignment = box.ragged ? unit : std::uint64_t{16};
-    detail::GpuPass pass{.kind = PassKind::axes, .kernels = {}};
-    pass.kernels.push_back({.id = detail::AxesBoxKernel{kernels::box_shape(box), box.in.contiguous * unit,
-                                                        box.out.contiguous * unit},
-                            .params = params,
-                            .blocks = params.tiles,
-                            .first_step = 1,
-                            .threads = kernels::box_shape(box).threads,
-                            .shared_bytes = params.shared_bytes(),
-                            .in_alignment = alignment,
-                            .out_alignment = alignment});
-    pass.box = std::make_shared<const layout::StridedBox>(box);
-    return pass;
-  }
-
   // The cheapest of each pair of runs, and some of either kind whatever they cost.
   std::vector<Way> boxes(const layout::AxisMap& wide) const {
     const int unit = static_cast<int>(wide.unit);
@@ -259,7 +242,8 @@ class WaysBench {
       ++like;
       box.cost += layout::detail::price_of_turns(box);
       std::vector<detail::GpuPass> passes;
-      passes.push_back(pass_of(box));
+      passes.push_back(pass_of(box, kernels::make_axes_box_params(box)));
+      passes.back().box = std::make_shared<const layout::StridedBox>(box);
       ways.push_back({fmt::format("box {}", fmt::join(box.extent, "x")), std::move(passes)});
     }
     return ways;

@@ -7,7 +7,7 @@ from typing import Any
 import torch as _torch
 
 from . import _automorphisms, _network_text, _networks
-from ._torch_operators import SameShape, call, first, operator
+from ._torch_operators import SameShape, call, operator
 
 
 @operator("network(Tensor x, str program, int dim) -> Tensor")
@@ -27,9 +27,6 @@ class _Network(SameShape):
     def tangent(inputs: Any, tangents: Any) -> Any:
         _, program, dim = inputs
         return call("network", tangents[0], _network_text.linear_part(program), dim)
-
-    def batch(info: Any, in_dims: Any, x: Any, program: str, dim: int) -> Any:
-        return call("network", first(x, in_dims[0]), program, dim + 1), 0
 
 
 @operator("sort_order(Tensor x, int dim) -> Tensor")
@@ -53,9 +50,6 @@ class _SortOrder:
     def tangent(inputs: Any, tangents: Any) -> Any:
         return None
 
-    def batch(info: Any, in_dims: Any, x: Any, dim: int) -> Any:
-        return call("sort_order", first(x, in_dims[0]), dim + 1), 0
-
 
 @operator("sort(Tensor x, int dim) -> Tensor")
 class _Sort(SameShape):
@@ -75,9 +69,6 @@ class _Sort(SameShape):
     def tangent(inputs: Any, tangents: Any) -> Any:
         x, dim = inputs
         return _torch.take_along_dim(tangents[0], call("sort_order", x.detach(), dim), dim)
-
-    def batch(info: Any, in_dims: Any, x: Any, dim: int) -> Any:
-        return call("sort", first(x, in_dims[0]), dim + 1), 0
 
 
 # --- automorphisms of polynomials, whose coefficients or values are the last axis
@@ -106,9 +97,6 @@ class _Negacyclic(SameShape):
     def back(ctx: Any, g: Any) -> Any:
         return call("permute_negacyclic", g, *ctx.how), None, None
 
-    def batch(info: Any, in_dims: Any, x: Any, k: int, moduli: list[int]) -> Any:
-        return call("permute_negacyclic", first(x, in_dims[0]), k, moduli), 0
-
 
 @operator("permute_evaluations(Tensor x, int k) -> Tensor")
 class _Evaluations(SameShape):
@@ -120,6 +108,3 @@ class _Evaluations(SameShape):
 
     def back(ctx: Any, g: Any) -> Any:
         return call("permute_evaluations", g, ctx.back), None
-
-    def batch(info: Any, in_dims: Any, x: Any, k: int) -> Any:
-        return call("permute_evaluations", first(x, in_dims[0]), k), 0

@@ -71,20 +71,31 @@ def _tangent(name: str, inputs: Sequence[Any], tangents: Sequence[Any]) -> Any:
 
 
 def operator(schema: str) -> Callable[[Any], Any]:
-    """Registers what a class declares: ``move``, ``fake``, and of those with derivatives ``back`` and ``batch``, ``keep`` and ``tangent``
-    where there is more to say."""
+    """Registers what a class declares: ``move``, ``fake``, and of those with derivatives ``back``, and ``batch``, ``keep`` and
+    ``tangent`` where there is more to say."""
     name = schema[: schema.index("(")]
+    parameters = [each.split("=")[0].split()[-1] for each in schema[len(name) + 1 : schema.index(")")].split(", ")]
 
     def declared(made: Any) -> Any:
         _LIBRARY.define(schema)
         for device in _DEVICES:
             _LIBRARY.impl(name, _moved(made), device.upper())
         _torch.library.register_fake(f"faro::{name}", made.fake, lib=_LIBRARY)
-        _torch.library.register_vmap(f"faro::{name}", made.batch, lib=_LIBRARY)
+        _torch.library.register_vmap(f"faro::{name}", getattr(made, "batch", _batched(name, parameters)), lib=_LIBRARY)
         _LIBRARY.impl(name, _derived(name, made), "Autograd", with_keyset=True)
         return made
 
     return declared
+
+
+def _batched(name: str, parameters: Sequence[str]) -> Any:
+    """The rule for batches of what moves along the axes from ``dim`` or behind ``batch_dims``, or the last ones: an axis more."""
+
+    def batch(info: Any, in_dims: Any, x: Any, *how: Any) -> Any:
+        told = (value + 1 if parameter in ("dim", "batch_dims") else value for parameter, value in zip(parameters[1:], how))
+        return call(name, first(x, in_dims[0]), *told), 0
+
+    return batch
 
 
 def _moved(made: Any) -> Any:
@@ -284,9 +295,6 @@ class _Permute:
             said = _sized(said, tuple(int(e) for e in ctx.shape[ctx.batch_dims :]), ctx.inverse)
         return call("permute", g, said, not ctx.inverse, ctx.batch_dims).reshape(ctx.shape), None, None, None
 
-    def batch(info: Any, in_dims: Any, x: Any, map: str, inverse: bool, batch_dims: int) -> Any:
-        return call("permute", first(x, in_dims[0]), map, inverse, batch_dims + 1), 0
-
 
 @functools.lru_cache(maxsize=8)
 def sources(handle: Any, inverse: bool, device: Any) -> Any:
@@ -310,9 +318,6 @@ class _PermuteAlong(SameShape):
 
     def back(ctx: Any, g: Any) -> Any:
         return call("permute_along", g, *ctx.how), None, None, None
-
-    def batch(info: Any, in_dims: Any, x: Any, map: str, inverse: bool, dim: int) -> Any:
-        return call("permute_along", first(x, in_dims[0]), map, inverse, dim + 1), 0
 
 
 # --- plans, which are made for one shape and are no operators

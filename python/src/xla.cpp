@@ -24,11 +24,14 @@
 // Plans are kept by the text, the shape, the width and the device. faro/_jax_moves.py makes the texts.
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,73 +59,48 @@ void require(faro_status status) {
   throw Fault{is_callers ? xla::kInvalidArgument : xla::kInternal, faro_last_message()};
 }
 
-// Bytes of an element of a PrimitiveType; 0 for those that are no whole bytes, and unknown ones.
-std::int64_t bytes_of(int element_type) {
-  switch (element_type) {
-    case 1:   // PRED
-    case 2:   // S8
-    case 6:   // U8
-    case 19:  // the float8 types
-    case 20:
-    case 23:
-    case 24:
-    case 25:
-    case 28:
-    case 29:
-    case 33:
-      return 1;
-    case 3:   // S16
-    case 7:   // U16
-    case 10:  // F16
-    case 16:  // BF16
-      return 2;
-    case 4:   // S32
-    case 8:   // U32
-    case 11:  // F32
-      return 4;
-    case 5:   // S64
-    case 9:   // U64
-    case 12:  // F64
-    case 15:  // C64
-      return 8;
-    case 18:  // C128
-      return 16;
-    default:
-      return 0;
-  }
+// What XLA's PrimitiveType of so many bytes is added up as: a complex number as two, some not at all.
+struct ElementType {
+  int type;
+  int bytes;
+  std::optional<faro_number> number;
+};
+constexpr ElementType kElementTypes[] = {
+    {1, 1, {}},          // PRED
+    {2, 1, FARO_I8},     // S8
+    {3, 2, FARO_I16},    // S16
+    {4, 4, FARO_I32},    // S32
+    {5, 8, FARO_I64},    // S64
+    {6, 1, FARO_U8},     // U8
+    {7, 2, FARO_U16},    // U16
+    {8, 4, FARO_U32},    // U32
+    {9, 8, FARO_U64},    // U64
+    {10, 2, FARO_F16},   // F16
+    {11, 4, FARO_F32},   // F32
+    {12, 8, FARO_F64},   // F64
+    {15, 8, FARO_F32},   // C64
+    {16, 2, FARO_BF16},  // BF16
+    {18, 16, FARO_F64},  // C128
+    {19, 1, {}},         // and below: of 8 bits, floats
+    {20, 1, {}},        {23, 1, {}}, {24, 1, {}}, {25, 1, {}}, {28, 1, {}}, {29, 1, {}}, {33, 1, {}},
+};
+
+const ElementType* element_type(int type) {
+  const auto* const found = std::find_if(std::begin(kElementTypes), std::end(kElementTypes),
+                                         [type](const ElementType& each) { return each.type == type; });
+  return found == std::end(kElementTypes) ? nullptr : found;
 }
 
-faro_number number_of(int element_type) {
-  switch (element_type) {
-    case 2:
-      return FARO_I8;
-    case 6:
-      return FARO_U8;
-    case 3:
-      return FARO_I16;
-    case 7:
-      return FARO_U16;
-    case 4:
-      return FARO_I32;
-    case 8:
-      return FARO_U32;
-    case 5:
-      return FARO_I64;
-    case 9:
-      return FARO_U64;
-    case 10:
-      return FARO_F16;
-    case 16:
-      return FARO_BF16;
-    case 11:
-    case 15:  // complex: two
-      return FARO_F32;
-    case 12:
-    case 18:
-      return FARO_F64;
-    default:
-      throw Fault{xla::kInvalidArgument, "add: got elements that are no numbers, wanted integers or floats"};
-  }
+// Bytes of an element; 0 for those that are no whole bytes, and unknown ones.
+std::int64_t bytes_of(int type) {
+  const ElementType* const known = element_type(type);
+  return known == nullptr ? 0 : known->bytes;
+}
+
+faro_number number_of(int type) {
+  const ElementType* const known = element_type(type);
+  if (known != nullptr && known->number) return *known->number;
+  throw Fault{xla::kInvalidArgument, "add: got elements that are no numbers, wanted integers or floats"};
 }
 
 std::vector<std::int64_t> numbers_in(std::string_view text) {
@@ -289,8 +267,8 @@ PlanOfMove planned(std::string_view move, const ArrayShape& shape, bool on_gpu) 
 }
 
 // A family whose extents are all free, for arrays of so many axes.
-std::shared_ptr<const faro_family> planned_family(std::string_view move, std::string_view words, bool in_batch,
-                                                  const ArrayShape& shape, bool on_gpu) {
+std::shared_ptr<const faro_family> planned_family(std::string_view move, std::string_view words,
+                                                  bool in_batch, const ArrayShape& shape, bool on_gpu) {
   const faro_options options = options_here(on_gpu);
   std::string key(move);
   key += '|' + std::to_string(shape.extents.size()) + '|' + std::to_string(shape.width);

@@ -32,13 +32,14 @@ struct PlanKey {
   }
 };
 
-/// May be used by many threads at once. Cost: a comparison with each of at most kMost problems, and a copy of
-/// the plan: some microseconds.
-class PlanCache {
+/// May be used by many threads at once. Cost: a comparison with each of at most kMostKept problems, and a
+/// copy of the plan: some microseconds.
+template <typename Key, typename Made, std::size_t kMostKept>
+class RecentPlans {
  public:
-  static constexpr std::size_t kMost = 256;
+  static constexpr std::size_t kMost = kMostKept;
 
-  std::optional<Plan> find(const PlanKey& key) {
+  std::optional<Made> find(const Key& key) {
     const std::lock_guard lock(mutex_);
     for (auto entry = plans_.begin(); entry != plans_.end(); ++entry) {
       if (!(entry->first == key)) continue;
@@ -49,7 +50,7 @@ class PlanCache {
   }
 
   /// Instead of the one that was not asked for for longest, where there are kMost.
-  void keep(const PlanKey& key, const Plan& plan) {
+  void keep(const Key& key, const Made& plan) {
     const std::lock_guard lock(mutex_);
     plans_.emplace_front(key, plan);
     if (plans_.size() > kMost) plans_.pop_back();
@@ -62,7 +63,9 @@ class PlanCache {
 
  private:
   mutable std::mutex mutex_;
-  std::list<std::pair<PlanKey, Plan>> plans_;
+  std::list<std::pair<Key, Made>> plans_;
 };
+
+using PlanCache = RecentPlans<PlanKey, Plan, 256>;
 
 }  // namespace faro::detail

@@ -3,13 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
-#include <utility>
 
+#include "api/plan_cache.hpp"
 #include "capi/author_requests.hpp"
 #include "capi/status.hpp"
 #include "engines/cuda/host/device_pointer.hpp"
@@ -64,63 +62,36 @@ PackedProblem packed_problem(const faro_map* map, const Request& request) {
           .pads = request.flag("zero_pads") ? PadBits::zero : PadBits::keep};
 }
 
-// Of the last problems, since callers have nowhere to keep a plan; those with index arrays are not kept.
-class PackedPlans {
- public:
-  std::shared_ptr<const PackedPlan> get(const faro_map* map, const char* options, const void* in) {
-    const Request request = packed_request(options);
-    const auto threads = static_cast<int>(request.number("threads", 0, 0, kMostPackedThreads));
-    Key key{.options = options == nullptr ? "" : options, .engine = packed_engine(request, in)};
-    if (key.engine != Engine::cuda) key.threads = detail::thread_count(threads);
-    if (request.has("device")) {
-      key.device = static_cast<int>(request.number("device", 0, 0, kMostDevices));
-    } else if (key.engine == Engine::cuda) {
-      key.device = cuda::ordinal_of(cuda::kCurrentDevice);
-    }
-    if (auto kept = find(key, map->permutation)) return kept;
-    auto plan = std::make_shared<const PackedPlan>(
-        packed_problem(map, request),
-        PackedOptions{.threads = threads, .engine = key.engine, .device = key.device});
-    if (!plan->has_index_array()) {
-      const std::lock_guard lock(mutex_);
-      plans_.push_front({std::move(key), map->permutation, plan});
-      if (plans_.size() > kMostPlans) plans_.pop_back();
-    }
-    return plan;
-  }
-
- private:
-  static constexpr std::size_t kMostPlans = 64;
-  struct Key {
-    std::string options;
-    Engine engine = Engine::cpu;
-    int device = cuda::kCurrentDevice;
-    int threads = 0;
-    bool operator==(const Key&) const = default;
-  };
-  struct Kept {
-    Key key;
-    Permutation permutation;
-    std::shared_ptr<const PackedPlan> plan;
-  };
-
-  std::shared_ptr<const PackedPlan> find(const Key& key, const Permutation& permutation) {
-    const std::lock_guard lock(mutex_);
-    for (auto each = plans_.begin(); each != plans_.end(); ++each) {
-      if (!(each->key == key) || !(each->permutation == permutation)) continue;
-      plans_.splice(plans_.begin(), plans_, each);  // the last that was asked for is the first
-      return each->plan;
-    }
-    return nullptr;
-  }
-
-  std::mutex mutex_;
-  std::list<Kept> plans_;
+struct PackedKey {
+  std::string options;
+  Engine engine = Engine::cpu;
+  int device = cuda::kCurrentDevice;
+  int threads = 0;
+  Permutation permutation;
+  bool operator==(const PackedKey&) const = default;
 };
 
+// Those with index arrays are not kept.
 std::shared_ptr<const PackedPlan> packed_plan(const faro_map* map, const char* options, const void* in) {
-  static auto& plans = *new PackedPlans;  // outlives whatever calls it while the process ends
-  return plans.get(map, options, in);
+  // Outlives whatever calls it while the process ends.
+  static auto& plans = *new detail::RecentPlans<PackedKey, std::shared_ptr<const PackedPlan>, 64>;
+  const Request request = packed_request(options);
+  const auto threads = static_cast<int>(request.number("threads", 0, 0, kMostPackedThreads));
+  PackedKey key{.options = options == nullptr ? "" : options,
+                .engine = packed_engine(request, in),
+                .permutation = map->permutation};
+  if (key.engine != Engine::cuda) key.threads = detail::thread_count(threads);
+  if (request.has("device")) {
+    key.device = static_cast<int>(request.number("device", 0, 0, kMostDevices));
+  } else if (key.engine == Engine::cuda) {
+    key.device = cuda::ordinal_of(cuda::kCurrentDevice);
+  }
+  if (auto kept = plans.find(key)) return *kept;
+  auto plan = std::make_shared<const PackedPlan>(
+      packed_problem(map, request),
+      PackedOptions{.threads = threads, .engine = key.engine, .device = key.device});
+  if (!plan->has_index_array()) plans.keep(key, plan);
+  return plan;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "emit/text.hpp"
 #include "faro/permutation/permutation.hpp"
 #include "faro/shell.hpp"
+#include "permutation/coefficients.hpp"
 
 namespace faro::emit {
 namespace {
@@ -38,8 +39,8 @@ std::string arithmetic_words(const Arithmetic& of) {
   std::string text = " --dtype-in " + shell_word(type(of.from, of.in_swapped)) + " --dtype " +
                      shell_word(type(of.to, of.out_swapped));
   if (of.function != Function::identity) text += std::string(" --op ") + name(of.function);
-  if (of.scale.axis || of.scale.values.front() != 1.0) text += " --scale=" + factor_word(of.scale);
-  if (of.offset.axis || of.offset.values.front() != 0.0) text += " --offset=" + factor_word(of.offset);
+  if (!detail::is_only(of.scale, 1)) text += " --scale=" + factor_word(of.scale);
+  if (!detail::is_only(of.offset, 0)) text += " --offset=" + factor_word(of.offset);
   if (const auto axis = of.scale.axis ? of.scale.axis : of.offset.axis)
     text += fmt::format(" --along {}", *axis);
   if (of.addend) {

@@ -9,6 +9,7 @@
 #include "faro/device/memory.hpp"
 #include "faro/error.hpp"
 #include "faro/machine/counting_memory.hpp"
+#include "unit_bytes.hpp"
 
 namespace faro::emit {
 namespace {
@@ -40,26 +41,16 @@ device::Packet<vector_bytes> exchange(const device::Packet<vector_bytes>& vector
   return result;
 }
 
-/// Calls step(constant) with that many bytes: 1, 2, 4, 8 or 16.
-template <typename Step>
-void with_bytes(int bytes, const Step& step) {
-  if (bytes == 1) return step(std::integral_constant<int, 1>{});
-  if (bytes == 2) return step(std::integral_constant<int, 2>{});
-  if (bytes == 4) return step(std::integral_constant<int, 4>{});
-  if (bytes == 8) return step(std::integral_constant<int, 8>{});
-  step(std::integral_constant<int, 16>{});
-}
-
 /// Numbers of another width, at element `target`: their places alone.
 template <device::Memory Memory>
 void change_numbers(Memory& memory, const KernelPlan& plan, f2::Word target) {
   if (plan.addend_bytes != 0) {
-    with_bytes(plan.addend_bytes, [&](auto bytes) {
+    detail::by_unit_bytes(static_cast<std::uint64_t>(plan.addend_bytes), [&](auto bytes) {
       for (f2::Word k = 0; k < static_cast<f2::Word>(plan.element_count()); ++k)
         static_cast<void>(memory.template load_global<bytes()>(kAddend, (target + k) * bytes()));
     });
   }
-  with_bytes(plan.result_vector_bytes(), [&](auto bytes) {
+  detail::by_unit_bytes(static_cast<std::uint64_t>(plan.result_vector_bytes()), [&](auto bytes) {
     memory.template store_global<bytes()>(device::kOutput, target * static_cast<f2::Word>(plan.result_bytes),
                                           {});
   });
@@ -136,44 +127,16 @@ void run_blocks(CountingMemory& memory, const KernelPlan& plan, std::uint64_t bl
 
 template <int element_bytes>
 void run_vectors(CountingMemory& memory, const KernelPlan& plan, std::uint64_t blocks) {
-  switch (plan.vector_bytes() / element_bytes) {
-    case 1:
-      return run_blocks<element_bytes, element_bytes>(memory, plan, blocks);
-    case 2:
-      if constexpr (element_bytes <= 8)
-        return run_blocks<element_bytes, 2 * element_bytes>(memory, plan, blocks);
-      break;
-    case 4:
-      if constexpr (element_bytes <= 4)
-        return run_blocks<element_bytes, 4 * element_bytes>(memory, plan, blocks);
-      break;
-    case 8:
-      if constexpr (element_bytes <= 2)
-        return run_blocks<element_bytes, 8 * element_bytes>(memory, plan, blocks);
-      break;
-    default:
-      if constexpr (element_bytes == 1)
-        return run_blocks<element_bytes, 16 * element_bytes>(memory, plan, blocks);
-      break;
-  }
-  FARO_CHECK(plan.vector_bytes() <= 16);
+  detail::by_unit_bytes(static_cast<std::uint64_t>(plan.vector_bytes()), [&](auto bytes) {
+    if constexpr (bytes() >= element_bytes) run_blocks<element_bytes, bytes()>(memory, plan, blocks);
+  });
 }
 
 }  // namespace
 
 void run(CountingMemory& memory, const KernelPlan& plan, std::uint64_t blocks) {
-  switch (plan.element_bytes) {
-    case 1:
-      return run_vectors<1>(memory, plan, blocks);
-    case 2:
-      return run_vectors<2>(memory, plan, blocks);
-    case 4:
-      return run_vectors<4>(memory, plan, blocks);
-    case 8:
-      return run_vectors<8>(memory, plan, blocks);
-    default:
-      return run_vectors<16>(memory, plan, blocks);
-  }
+  detail::by_unit_bytes(static_cast<std::uint64_t>(plan.element_bytes),
+                        [&](auto bytes) { run_vectors<bytes()>(memory, plan, blocks); });
 }
 
 machine::AccessCounts predict(const KernelPlan& plan) {

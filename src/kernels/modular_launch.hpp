@@ -12,6 +12,7 @@
 #include "kernels/modular_tile.hpp"
 #include "permutation/modular_arithmetic.hpp"
 #include "rounding.hpp"
+#include "unit_bytes.hpp"
 
 namespace faro::kernels {
 
@@ -170,18 +171,9 @@ void multiply_elements(Queue& queue, const ModularWork& work) {
 
 template <bool kSigned, typename Queue>
 void multiply_of(Queue& queue, const ModularWork& work) {
-  switch (work.element_bytes) {
-    case 1:
-      return multiply_elements<1, kSigned>(queue, work);
-    case 2:
-      return multiply_elements<2, kSigned>(queue, work);
-    case 4:
-      return multiply_elements<4, kSigned>(queue, work);
-    case 8:
-      return multiply_elements<8, kSigned>(queue, work);
-    default:
-      if constexpr (!kSigned) multiply_elements<16, false>(queue, work);
-  }
+  faro::detail::by_unit_bytes(work.element_bytes, [&](auto bytes) {
+    if constexpr (!kSigned || bytes() < 16) multiply_elements<bytes(), kSigned>(queue, work);
+  });
 }
 
 }  // namespace detail

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "kernels/number_program.hpp"
+#include "permutation/coefficients.hpp"
 
 namespace faro::kernels {
 namespace {
@@ -17,54 +18,34 @@ const char* function_text(Function function) {
 }  // namespace
 
 const char* type_text(Number number) {
-  switch (number) {
-    case Number::i8:
-      return "signed char";
-    case Number::u8:
-      return "unsigned char";
-    case Number::i16:
-      return "short";
-    case Number::u16:
-      return "unsigned short";
-    case Number::i32:
-      return "int";
-    case Number::u32:
-      return "unsigned int";
-    case Number::i64:
-      return "long";
-    case Number::u64:
-      return "unsigned long";
-    case Number::f16:
-      return "faro::kernels::Half";
-    case Number::bf16:
-      return "faro::kernels::BrainHalf";
-    case Number::f32:
-      return "float";
-    case Number::f64:
-      return "double";
-    case Number::boolean:
-      return "faro::kernels::Boolean";
-    case Number::c64:
-      return "faro::kernels::Complex<float>";
-    case Number::c128:
-      return "faro::kernels::Complex<double>";
-    case Number::f8_e4m3fn:
-      return "faro::kernels::Float8E4M3";
-    case Number::f8_e5m2:
-      return "faro::kernels::Float8E5M2";
-    case Number::f8_e4m3fnuz:
-      return "faro::kernels::Float8E4M3Fnuz";
-    case Number::f8_e5m2fnuz:
-      break;
-  }
-  return "faro::kernels::Float8E5M2Fnuz";
+  static constexpr const char* kNames[] = {"signed char",
+                                           "unsigned char",
+                                           "short",
+                                           "unsigned short",
+                                           "int",
+                                           "unsigned int",
+                                           "long",
+                                           "unsigned long",
+                                           "faro::kernels::Half",
+                                           "faro::kernels::BrainHalf",
+                                           "float",
+                                           "double",
+                                           "faro::kernels::Boolean",
+                                           "faro::kernels::Complex<float>",
+                                           "faro::kernels::Complex<double>",
+                                           "faro::kernels::Float8E4M3",
+                                           "faro::kernels::Float8E5M2",
+                                           "faro::kernels::Float8E4M3Fnuz",
+                                           "faro::kernels::Float8E5M2Fnuz"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(Number::f8_e5m2fnuz) + 1);
+  return kNames[static_cast<std::size_t>(number)];
 }
 
 unsigned program_flags(const Arithmetic& of) {
   unsigned flags = 0;
   const auto flag = [&](bool is, ProgramStep::Flag which) { flags |= is ? which : 0U; };
-  flag(of.scale.axis || of.scale.values.front() != 1.0, ProgramStep::scale);
-  flag(of.offset.axis || of.offset.values.front() != 0.0, ProgramStep::offset);
+  flag(!faro::detail::is_only(of.scale, 1), ProgramStep::scale);
+  flag(!faro::detail::is_only(of.offset, 0), ProgramStep::offset);
   flag(of.in_swapped, ProgramStep::swap_in);
   flag(of.out_swapped, ProgramStep::swap_out);
   flag(of.addend && of.addend->swapped, ProgramStep::swap_addend);

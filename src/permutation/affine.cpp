@@ -27,19 +27,9 @@ bool permutes_bits(const Matrix& a) {
 }  // namespace
 
 const char* name(AffineClass c) noexcept {
-  switch (c) {
-    case AffineClass::identity:
-      return "identity";
-    case AffineClass::bp:
-      return "BP";
-    case AffineClass::bpc:
-      return "BPC";
-    case AffineClass::tiled:
-      return "tiled BMMC";
-    case AffineClass::bmmc:
-      return "BMMC";
-  }
-  return "BMMC";
+  static constexpr const char* kNames[] = {"identity", "BP", "BPC", "tiled BMMC", "BMMC"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(AffineClass::bmmc) + 1);
+  return kNames[static_cast<std::size_t>(c)];
 }
 
 Affine::Affine(const Matrix& matrix, Word complement) : matrix_(matrix), complement_(complement) {

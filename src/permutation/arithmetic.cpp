@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "faro/error.hpp"
+#include "permutation/coefficients.hpp"
 
 namespace faro {
 namespace {
@@ -13,13 +14,6 @@ namespace {
 constexpr std::array<const char*, kFunctions> kFunctionNames{
     "identity", "conjugate", "negate", "absolute", "reciprocal", "square_root",
     "exp",      "log",       "tanh",   "sigmoid",  "relu",       "gelu"};
-
-bool is_one(const Coefficient& scale) {
-  return !scale.axis && scale.values == std::vector{std::complex(1.0)};
-}
-bool is_zero(const Coefficient& offset) {
-  return !offset.axis && offset.values == std::vector{std::complex(0.0)};
-}
 
 bool has_imaginary(const Coefficient& values) {
   return std::any_of(values.values.begin(), values.values.end(), [](const auto& z) { return z.imag() != 0; });
@@ -92,12 +86,12 @@ bool is_plain(const Arithmetic& of) noexcept {
                      (of.function == Function::conjugate && !is_complex(of.from)) ||
                      (of.function == Function::absolute &&
                       (of.from == Number::boolean || (is_integer(of.from) && name(of.from)[0] == 'u')));
-  return of.from == of.to && keeps && of.in_swapped == of.out_swapped && is_one(of.scale) &&
-         is_zero(of.offset) && !of.addend && of.from != Number::boolean;
+  return of.from == of.to && keeps && of.in_swapped == of.out_swapped && detail::is_only(of.scale, 1) &&
+         detail::is_only(of.offset, 0) && !of.addend && of.from != Number::boolean;
 }
 
 Number computed_in(const Arithmetic& of) {
-  const bool is_sum = !is_one(of.scale) || !is_zero(of.offset) || of.addend;
+  const bool is_sum = !detail::is_only(of.scale, 1) || !detail::is_only(of.offset, 0) || of.addend;
   const auto is_whole = [](Number number) { return is_integer(number) || number == Number::boolean; };
   const bool complex_parts = has_imaginary(of.scale) || has_imaginary(of.offset) ||
                              (of.addend && (of.addend->beta.imag() != 0 || is_complex(of.addend->number)));
@@ -117,8 +111,8 @@ std::string to_text(const Arithmetic& of) {
   std::string text = std::string(name(of.from)) + (of.in_swapped ? " of the other byte order" : "") + " to " +
                      name(of.to) + (of.out_swapped ? " of the other byte order" : "");
   if (of.function != Function::identity) text += std::string(", ") + name(of.function);
-  if (!is_one(of.scale)) text += ", scaled by " + coefficient_text(of.scale);
-  if (!is_zero(of.offset)) text += ", offset by " + coefficient_text(of.offset);
+  if (!detail::is_only(of.scale, 1)) text += ", scaled by " + coefficient_text(of.scale);
+  if (!detail::is_only(of.offset, 0)) text += ", offset by " + coefficient_text(of.offset);
   if (of.addend) {
     text += ", with " + number_text(of.addend->beta) + " times another array of " + name(of.addend->number) +
             " added";

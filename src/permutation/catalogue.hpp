@@ -32,13 +32,12 @@ class SpecReader;
 }
 
 struct MapEntry {
-  std::string_view name;     // "rotate_bits"
-  std::string_view syntax;   // "rotate_bits(n, k)"
-  std::string_view meaning;  // one line, beginning in lower case
-  std::string_view
-      picture;  // of `example`, or a file's content; several lines, the last without an end of line
-  std::string_view example;  // a small map, of 4 bits where it is affine: "rotate_bits(4, 1)"
-  std::string_view command;  // to paste into a shell
+  std::string_view name;          // "rotate_bits"
+  std::string_view syntax;        // "rotate_bits(n, k)"
+  std::string_view meaning;       // one line, beginning in lower case
+  std::string_view content = {};  // of a file alone: what such a file has; no end of line at the last
+  std::string_view example;       // a small map, of 4 bits where it is affine: "rotate_bits(4, 1)"
+  std::string_view command;       // to paste into a shell
 
   /// The map of n bits, where n is all it needs: such a map may be given by its bare name.
   Affine (*of_bits)(int n) = nullptr;
@@ -69,5 +68,7 @@ std::string bit_picture(const Affine& map);
 /// bit_picture() of an affine map; of others an array of letters before and after.
 /// Requires: at most 52 elements, if not affine (checked).
 std::string picture(const Permutation& map);
+/// Of the entry's example, or what a file of its kind has.
+std::string picture(const MapEntry& entry);
 
 }  // namespace faro

@@ -77,28 +77,6 @@ class AffineChunk {
   std::array<std::uint64_t, kBlock> table_{};
 };
 
-class CyclicChunk {
- public:
-  explicit CyclicChunk(const Cyclic& map) : map_(map) {}
-
-  template <typename Word>
-  std::uint64_t operator()(const Word* entries, std::uint64_t begin, std::uint64_t end) const {
-    const std::uint64_t step = map_.reversed ? ~std::uint64_t{0} : 1;
-    // Where the first target is that comes after a wrap.
-    const std::uint64_t wrap = map_.reversed ? map_.shift + 1 : map_.count - map_.shift;
-    for (std::uint64_t x = begin; x < end;) {
-      const std::uint64_t stop = x < wrap ? std::min(wrap, end) : end;
-      const std::uint64_t right = progression_end(entries + x, stop - x, map_(x), step);
-      if (right < stop - x) return x + right;
-      x = stop;
-    }
-    return end;
-  }
-
- private:
-  Cyclic map_;
-};
-
 class AxesChunk {
  public:
   explicit AxesChunk(const Axes& map) : map_(map) {}
@@ -139,17 +117,51 @@ class AxesChunk {
   const Axes& map_;
 };
 
+// Images one after another: image(x), then those of x + 1, x + 2, … by next().
+class AffineImages {
+ public:
+  explicit AffineImages(const Affine& map) : map_(map) {
+    for (int k = 0; k < map.bits(); ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      step_[at] = (k == 0 ? 0 : step_[at - 1]) ^ map.matrix().column(k);
+    }
+  }
+  std::uint64_t image(std::uint64_t x) {
+    x_ = x;
+    return y_ = map_(x);
+  }
+  std::uint64_t next() { return y_ ^= step_[static_cast<std::size_t>(f2::trailing_bit(~x_++))]; }
+
+ private:
+  const Affine& map_;
+  std::array<std::uint64_t, f2::kMaxDimension + 1> step_{};
+  std::uint64_t x_ = 0;
+  std::uint64_t y_ = 0;
+};
+class ModularImages {
+ public:
+  explicit ModularImages(const Modular& map) : map_(map) {}
+  std::uint64_t image(std::uint64_t x) { return y_ = map_(x); }
+  std::uint64_t next() {
+    const std::uint64_t below = map_.count - map_.factor;
+    return y_ = y_ >= below ? y_ - below : y_ + map_.factor;
+  }
+
+ private:
+  Modular map_;
+  std::uint64_t y_ = 0;
+};
+
 class ModularChunk {
  public:
   explicit ModularChunk(const Modular& map) : map_(map) {}
 
   template <typename Word>
   std::uint64_t operator()(const Word* entries, std::uint64_t begin, std::uint64_t end) const {
-    std::uint64_t target = map_(begin);
-    for (std::uint64_t x = begin; x < end; ++x) {
+    ModularImages images(map_);
+    std::uint64_t target = images.image(begin);
+    for (std::uint64_t x = begin; x < end; ++x, target = images.next()) {
       if (entries[x] != target) return x;
-      target =
-          target >= map_.count - map_.factor ? target - (map_.count - map_.factor) : target + map_.factor;
     }
     return end;
   }
@@ -208,41 +220,6 @@ class CyclicAxesChunk {
   const CyclicAxes& map_;
 };
 
-// Images one after another: image(x), then those of x + 1, x + 2, … by next().
-class AffineImages {
- public:
-  explicit AffineImages(const Affine& map) : map_(map) {
-    for (int k = 0; k < map.bits(); ++k) {
-      const auto at = static_cast<std::size_t>(k);
-      step_[at] = (k == 0 ? 0 : step_[at - 1]) ^ map.matrix().column(k);
-    }
-  }
-  std::uint64_t image(std::uint64_t x) {
-    x_ = x;
-    return y_ = map_(x);
-  }
-  std::uint64_t next() { return y_ ^= step_[static_cast<std::size_t>(f2::trailing_bit(~x_++))]; }
-
- private:
-  const Affine& map_;
-  std::array<std::uint64_t, f2::kMaxDimension + 1> step_{};
-  std::uint64_t x_ = 0;
-  std::uint64_t y_ = 0;
-};
-class ModularImages {
- public:
-  explicit ModularImages(const Modular& map) : map_(map) {}
-  std::uint64_t image(std::uint64_t x) { return y_ = map_(x); }
-  std::uint64_t next() {
-    const std::uint64_t below = map_.count - map_.factor;
-    return y_ = y_ >= below ? y_ - below : y_ + map_.factor;
-  }
-
- private:
-  Modular map_;
-  std::uint64_t y_ = 0;
-};
-
 template <typename Word, typename Images>
 std::optional<std::vector<std::uint64_t>> mismatches_of(std::span<const Word> entries, const Images& images,
                                                         std::uint64_t most, int threads) {
@@ -293,7 +270,7 @@ std::optional<std::uint64_t> first_mismatch(std::span<const Word> entries, const
     return swept(entries, AffineChunk(*map), threads);
   }
   if (const auto* const map = std::get_if<Cyclic>(&candidate)) {
-    return swept(entries, CyclicChunk(*map), threads);
+    return swept(entries, CyclicAxesChunk(CyclicAxes({map->count}, {0}, {*map})), threads);
   }
   if (const auto* const map = std::get_if<Modular>(&candidate)) {
     return swept(entries, ModularChunk(*map), threads);

@@ -60,4 +60,8 @@ std::string picture(const Permutation& map) {
   return form ? bit_picture(*form) : letters_picture(map);
 }
 
+std::string picture(const MapEntry& entry) {
+  return entry.is_file() ? std::string(entry.content) : picture(parse_permutation(entry.example));
+}
+
 }  // namespace faro

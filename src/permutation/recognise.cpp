@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -353,33 +354,11 @@ class HostReader : public IndexReader {
 }  // namespace
 
 const char* name(Family family) noexcept {
-  switch (family) {
-    case Family::identity:
-      return "identity";
-    case Family::affine:
-      return "affine";
-    case Family::cyclic:
-      return "cyclic";
-    case Family::modular:
-      return "modular";
-    case Family::axes:
-      return "axes";
-    case Family::cyclic_axes:
-      return "cyclic axes";
-    case Family::computed:
-      return "computed";
-    case Family::blocks:
-      return "blocks";
-    case Family::exceptions:
-      return "exceptions";
-    case Family::runs:
-      return "runs";
-    case Family::window:
-      return "window";
-    case Family::general:
-      return "general";
-  }
-  return "general";
+  static constexpr const char* kNames[] = {"identity",   "affine",      "cyclic",   "modular",
+                                           "axes",       "cyclic axes", "computed", "blocks",
+                                           "exceptions", "runs",        "window",   "general"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(Family::general) + 1);
+  return kNames[static_cast<std::size_t>(family)];
 }
 
 std::optional<std::vector<std::uint64_t>> IndexReader::mismatches(const Permutation& /*candidate*/,

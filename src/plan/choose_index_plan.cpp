@@ -65,29 +65,10 @@ void put_first(IndexCandidate asked, std::vector<IndexCandidate>& candidates) {
 }  // namespace
 
 const char* name(IndexMethod method) noexcept {
-  switch (method) {
-    case IndexMethod::cyclic:
-      return "cyclic";
-    case IndexMethod::modular:
-      return "modular";
-    case IndexMethod::computed:
-      return "computed";
-    case IndexMethod::axes:
-      return "axes";
-    case IndexMethod::direct:
-      return "direct";
-    case IndexMethod::window:
-      return "window";
-    case IndexMethod::runs:
-      return "runs";
-    case IndexMethod::partition:
-      return "partition";
-    case IndexMethod::row_column:
-      return "row_column";
-    case IndexMethod::row_column_5:
-      break;
-  }
-  return "row_column_5";
+  static constexpr const char* kNames[] = {"cyclic", "modular", "computed",  "axes",       "direct",
+                                           "window", "runs",    "partition", "row_column", "row_column_5"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(IndexMethod::row_column_5) + 1);
+  return kNames[static_cast<std::size_t>(method)];
 }
 
 IndexMethod parse_index_method(const std::string& text) {

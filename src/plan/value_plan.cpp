@@ -9,6 +9,7 @@
 #include "contains.hpp"
 #include "faro/error.hpp"
 #include "permutation/axis_map.hpp"
+#include "permutation/coefficients.hpp"
 #include "plan/cpu/cpu_solver.hpp"
 #include "rounding.hpp"
 
@@ -271,9 +272,6 @@ ValuePlan on_cpu(ValuePlan plan, const Target& target) {
   return plan;
 }
 
-bool has_scale(const Arithmetic& of) { return of.scale.axis || of.scale.values.front() != 1.0; }
-bool has_offset(const Arithmetic& of) { return of.offset.axis || of.offset.values.front() != 0.0; }
-
 bool stays_in_registers(const Arithmetic& of) {
   const auto is_narrow = [](Number number) { return number == Number::f16 || number == Number::bf16; };
   const bool turns_signs = of.function == Function::identity || of.function == Function::negate;
@@ -281,7 +279,7 @@ bool stays_in_registers(const Arithmetic& of) {
                         computed_in(of) == (is_narrow(of.to) ? Number::f32 : of.to);
   if (is_complex(of.from)) {
     return is_plain && of.from == of.to && (turns_signs || of.function == Function::conjugate) &&
-           !has_scale(of) && !has_offset(of) && !of.addend;
+           is_only(of.scale, 1) && is_only(of.offset, 0) && !of.addend;
   }
   const bool from =
       of.from == of.to ||

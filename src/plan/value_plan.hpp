@@ -74,8 +74,6 @@ struct ValuePlan {
 std::string told_arithmetic(const Arithmetic& arithmetic, std::uint64_t numbers, std::uint64_t read_bytes,
                             std::uint64_t written_bytes);
 
-bool has_scale(const Arithmetic& of);
-bool has_offset(const Arithmetic& of);
 /// Whether numbers are changed part by part, and are floats of at most two widths or bytes that become such:
 /// engines do that in registers.
 bool stays_in_registers(const Arithmetic& of);

@@ -150,39 +150,11 @@ std::uint64_t scaled(std::uint64_t elements, double ratio) {
 }  // namespace
 
 const char* name(IndexKernel kernel) noexcept {
-  switch (kernel) {
-    case IndexKernel::gather:
-      return "gather";
-    case IndexKernel::scatter:
-      return "scatter";
-    case IndexKernel::spread:
-      return "spread";
-    case IndexKernel::collect:
-      return "collect";
-    case IndexKernel::place:
-      return "place";
-    case IndexKernel::pick:
-      return "pick";
-    case IndexKernel::window:
-      return "window";
-    case IndexKernel::runs:
-      return "runs";
-    case IndexKernel::schedule:
-      return "schedule";
-    case IndexKernel::check:
-      return "check";
-    case IndexKernel::tile:
-      return "tile";
-    case IndexKernel::streamed_tile:
-      return "streamed tile";
-    case IndexKernel::segments:
-      return "segments";
-    case IndexKernel::streamed_segments:
-      return "streamed segments";
-    case IndexKernel::copy:
-      break;
-  }
-  return "copy";
+  static constexpr const char* kNames[] = {
+      "gather", "scatter",  "spread", "collect", "place",         "pick",     "window",           "runs",
+      "copy",   "schedule", "check",  "tile",    "streamed tile", "segments", "streamed segments"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(IndexKernel::streamed_segments) + 1);
+  return kNames[static_cast<std::size_t>(kernel)];
 }
 
 double TimeCurve::microseconds(std::uint64_t elements) const {

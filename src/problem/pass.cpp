@@ -1,47 +1,15 @@
 #include "faro/problem/pass.hpp"
 
+#include <iterator>
+
 namespace faro {
 
 const char* name(PassKind kind) noexcept {
-  switch (kind) {
-    case PassKind::copy:
-      return "copy";
-    case PassKind::segments:
-      return "segments";
-    case PassKind::tile:
-      return "tile";
-    case PassKind::direct:
-      return "direct";
-    case PassKind::axes:
-      return "axes";
-    case PassKind::cyclic:
-      return "cyclic";
-    case PassKind::window:
-      return "window";
-    case PassKind::runs:
-      return "runs";
-    case PassKind::indexed:
-      return "indexed";
-    case PassKind::spread:
-      return "spread";
-    case PassKind::collect:
-      return "collect";
-    case PassKind::place:
-      return "place";
-    case PassKind::pick:
-      return "pick";
-    case PassKind::columns:
-      return "columns";
-    case PassKind::sweep:
-      return "sweep";
-    case PassKind::modular:
-      return "modular";
-    case PassKind::computed:
-      return "computed";
-    case PassKind::patch:
-      return "patch";
-  }
-  return "direct";
+  static constexpr const char* kNames[] = {"copy",   "segments", "tile",    "direct",  "axes",     "cyclic",
+                                           "window", "runs",     "indexed", "spread",  "collect",  "place",
+                                           "pick",   "columns",  "sweep",   "modular", "computed", "patch"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(PassKind::patch) + 1);
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 const char* name(PassBuffer buffer) noexcept {

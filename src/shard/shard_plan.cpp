@@ -120,19 +120,9 @@ ShardStores stores_of(const detail::ShardPassing& made, int local_bits, int segm
 }  // namespace
 
 const char* name(ShardMethod method) noexcept {
-  switch (method) {
-    case ShardMethod::affine:
-      return "affine";
-    case ShardMethod::slabs:
-      return "slabs";
-    case ShardMethod::mesh:
-      return "mesh";
-    case ShardMethod::blocks:
-      return "blocks";
-    case ShardMethod::indices:
-      return "indices";
-  }
-  return "";
+  static constexpr const char* kNames[] = {"affine", "slabs", "mesh", "blocks", "indices"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(ShardMethod::indices) + 1);
+  return kNames[static_cast<std::size_t>(method)];
 }
 
 std::vector<std::uint64_t> ShardProblem::in_shape() const {

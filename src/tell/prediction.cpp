@@ -17,6 +17,7 @@
 #include "tell/axes_cost.hpp"
 #include "tell/counts/counting.hpp"
 #include "tell/counts/pass_tables.hpp"
+#include "unit_bytes.hpp"
 
 namespace faro {
 namespace {
@@ -85,29 +86,14 @@ AccessCounts predict_tiles(const Plan& plan, const Pass& pass) {
 
 // --- vectors
 
-template <int bytes>
-AccessCounts run_vectors(CountingMemory memory, const kernels::AffineSegmentsParams& params,
-                         std::uint64_t block) {
-  memory.run({.blocks = 1, .threads = kernels::kSegmentsThreads, .first_block = block},
-             [&](auto& m, auto b, auto thread) { kernels::move_vector<bytes>(m, params, b, thread); });
-  return memory.counts();
-}
-
 AccessCounts run_vectors(const Plan& plan, const Pass& pass, const kernels::AffineSegmentsParams& params,
                          std::uint64_t block) {
   CountingMemory memory = memory_of(plan, pass);
-  switch (pass.launch->vector_bytes) {
-    case 1:
-      return run_vectors<1>(std::move(memory), params, block);
-    case 2:
-      return run_vectors<2>(std::move(memory), params, block);
-    case 4:
-      return run_vectors<4>(std::move(memory), params, block);
-    case 8:
-      return run_vectors<8>(std::move(memory), params, block);
-    default:
-      return run_vectors<16>(std::move(memory), params, block);
-  }
+  detail::by_unit_bytes(static_cast<std::uint64_t>(pass.launch->vector_bytes), [&](auto bytes) {
+    memory.run({.blocks = 1, .threads = kernels::kSegmentsThreads, .first_block = block},
+               [&](auto& m, auto b, auto thread) { kernels::move_vector<bytes()>(m, params, b, thread); });
+  });
+  return memory.counts();
 }
 
 AccessCounts predict_vectors(const Plan& plan, const Pass& pass) {

@@ -23,7 +23,7 @@ namespace axes_whole_kernel_test {
 using machine::CountingMemory;
 
 void run_kernel(CountingMemory& memory, const AxesWholeParams& p, int unit_bytes, std::uint64_t blocks) {
-  faro::detail::with_unit(static_cast<std::uint64_t>(unit_bytes), [&](auto constant) {
+  faro::detail::by_unit_bytes(static_cast<std::uint64_t>(unit_bytes), [&](auto constant) {
     constexpr int unit = decltype(constant)::value;
     memory.run(
         {.blocks = blocks, .threads = kWholeThreads},

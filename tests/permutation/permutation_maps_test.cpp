@@ -295,7 +295,6 @@ TEST(Catalogue, EveryEntryIsComplete) {
     }
     if (entry.is_file()) continue;
     EXPECT_TRUE(entry.example.starts_with(std::string(entry.name) + "("));
-    EXPECT_EQ(picture(example), entry.picture);
     // The command's map is in single quotes.
     const std::string command(entry.command);
     const std::size_t open = command.find('\'');
@@ -322,8 +321,8 @@ TEST(Catalogue, DocumentationShowsEveryMap) {
     for (const std::string_view part : {entry.syntax, entry.meaning, entry.example, entry.command}) {
       EXPECT_NE(text.find(part), std::string::npos) << "docs/guide/maps.md lacks: " << part;
     }
-    std::istringstream picture{std::string(entry.picture)};
-    for (std::string line; std::getline(picture, line);) {
+    std::istringstream lines(picture(entry));
+    for (std::string line; std::getline(lines, line);) {
       EXPECT_NE(text.find("  " + line + "\n"), std::string::npos) << "docs/guide/maps.md lacks: " << line;
     }
   }

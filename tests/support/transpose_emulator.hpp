@@ -171,7 +171,7 @@ inline EmulatedTraffic emulate(const detail::GpuTranspose& plan, std::vector<std
     std::memcpy(device.bytes.data() + skew_bytes, data.data() + first * array_bytes, arrays * array_bytes);
     for (detail::GpuTransposeLaunch launch : launches) {
       device.from_aligned = detail::set_skew(launch, skew);
-      with_unit(plan.unit_bytes, [&](auto unit) { emulate<unit()>(launch, arrays, device, traffic); });
+      by_unit_bytes(plan.unit_bytes, [&](auto unit) { emulate<unit()>(launch, arrays, device, traffic); });
     }
     std::memcpy(data.data() + first * array_bytes, device.bytes.data() + skew_bytes, arrays * array_bytes);
   }

@@ -13,8 +13,8 @@
 
 namespace faro::test {
 
+using detail::by_unit_bytes;
 using detail::with_phases;
-using detail::with_unit;
 
 /// Limits that make small shapes take the way of large ones.
 inline detail::GpuTransposeLimits small_limits(std::uint64_t shared_bytes) {
@@ -76,7 +76,7 @@ void run_block(std::uint64_t unit_bytes, const detail::GpuTransposeLaunch& launc
   const auto run = [&](const auto& phase) {
     for (std::uint32_t thread = 0; thread < launch.threads; ++thread) phase(memory, block, thread);
   };
-  with_unit(unit_bytes, [&](auto unit) {
+  by_unit_bytes(unit_bytes, [&](auto unit) {
     with_phases<unit()>(launch, [&](const auto&... phases) { (run(phases), ...); });
   });
 }

@@ -38,23 +38,9 @@ struct Program::Node {
 };
 
 const char* name(ProgramKind kind) noexcept {
-  switch (kind) {
-    case ProgramKind::identity:
-      return "id";
-    case ProgramKind::bmmc:
-      return "bmmc";
-    case ProgramKind::pairs:
-      return "pairs";
-    case ProgramKind::each:
-      return "each";
-    case ProgramKind::two:
-      return "two";
-    case ProgramKind::parm:
-      return "parm";
-    case ProgramKind::compose:
-      return "compose";
-  }
-  return "";
+  static constexpr const char* kNames[] = {"id", "bmmc", "pairs", "each", "two", "parm", "compose"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(ProgramKind::compose) + 1);
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 ProgramKind Program::kind() const { return node_->kind; }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "network/cpu_chunks.hpp"
@@ -25,23 +26,12 @@ std::uint64_t bytes_of_one(const Plan& plan) {
 
 const char* words_of(cpu::Kernel kernel) {
   using cpu::Kernel;
-  switch (kernel) {
-    case Kernel::exchange_i32:
-    case Kernel::exchange_i64:
-    case Kernel::exchange_u128:
-      return "minima and maxima";
-    case Kernel::hadamard_u32:
-    case Kernel::hadamard_u64:
-    case Kernel::hadamard_f32:
-    case Kernel::hadamard_f64:
-      return "sums and differences";
-    case Kernel::fourier_f32:
-    case Kernel::fourier_f64:
-      return "butterflies";
-    case Kernel::scalar:
-      break;
-  }
-  return "pairs one by one";
+  static constexpr const char* kNames[] = {
+      "minima and maxima",    "minima and maxima",    "minima and maxima",    "sums and differences",
+      "sums and differences", "sums and differences", "sums and differences", "butterflies",
+      "butterflies",          "pairs one by one"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(Kernel::scalar) + 1);
+  return kNames[static_cast<std::size_t>(kernel)];
 }
 
 // "minima and maxima in vectors of 64 bytes, pairs one by one": each kind of visit once.

@@ -12,6 +12,7 @@
 #include "faro/error.hpp"
 #include "faro/suggest.hpp"
 #include "network/operator_script.hpp"
+#include "network/scalar_types.hpp"
 #include "permutation/text.hpp"
 
 namespace faro::network {
@@ -256,30 +257,15 @@ void run_complex(const Operator& op, std::byte* elements, std::uint64_t count) {
 }
 
 void run_elementwise(const Operator& op, Scalar scalar, std::byte* elements, std::uint64_t count) {
-  switch (scalar) {
-    case Scalar::i32:
-      return run_over<std::int32_t>(op, elements, count);
-    case Scalar::u32:
-      return run_over<std::uint32_t>(op, elements, count);
-    case Scalar::i64:
-      return run_over<std::int64_t>(op, elements, count);
-    case Scalar::u64:
-      return run_over<std::uint64_t>(op, elements, count);
-    case Scalar::f32:
-      return run_over<float>(op, elements, count);
-    case Scalar::f64:
-      return run_over<double>(op, elements, count);
-    case Scalar::c64:
-      return run_complex<float>(op, elements, count);
-    case Scalar::c128:
-      return run_complex<double>(op, elements, count);
-  }
+  if (scalar == Scalar::c64) return run_complex<float>(op, elements, count);
+  if (scalar == Scalar::c128) return run_complex<double>(op, elements, count);
+  with_real(scalar, [&](auto number) { run_over<decltype(number)>(op, elements, count); });
 }
 
 // --- the same for a GPU's compiler
 
 template <typename T>
-std::string literal(T value, const char* type) {
+std::string literal(T value, std::string_view type) {
   if constexpr (std::is_floating_point_v<T>) {
     return fmt::format("static_cast<{}>({:.{}g})", type, value, std::numeric_limits<T>::max_digits10);
   } else {
@@ -290,7 +276,8 @@ std::string literal(T value, const char* type) {
 
 // `place` is the number, of type T.
 template <typename T>
-std::string statement(const Operator& op, const char* place, const char* type, const char* unsigned_type) {
+std::string statement(const Operator& op, const char* place, std::string_view type,
+                      std::string_view unsigned_type) {
   const FunctionEntry& entry = entry_of(op);
   const std::string c = literal(constant_of<T>(op, entry), type);
   const auto sum = [&](const char* sign) {
@@ -334,7 +321,7 @@ std::string statement(const Operator& op, const char* place, const char* type, c
 }
 
 template <typename Real>
-std::string complex_statements(const Operator& op, const char* type) {
+std::string complex_statements(const Operator& op, std::string_view type) {
   std::string re = statement<Real>(op, "a.re", type, type);
   std::string im = statement<Real>(op, "a.im", type, type);
   switch (entry_of(op).function) {
@@ -405,23 +392,13 @@ void check_elementwise(const Operator& op, const ElementType& type) {
   }
   if (!entry.has_constant) return;
   const std::optional<Constant> constant = read_constant(op.text);
+  const Scalar real = type.scalar == Scalar::c64    ? Scalar::f32
+                      : type.scalar == Scalar::c128 ? Scalar::f64
+                                                    : type.scalar;
   const auto fits = [&] {
-    const bool free = wraps(entry.function);
-    switch (type.scalar) {
-      case Scalar::i32:
-        return constant_as<std::int32_t>(*constant, free).has_value();
-      case Scalar::u32:
-        return constant_as<std::uint32_t>(*constant, free).has_value();
-      case Scalar::i64:
-        return constant_as<std::int64_t>(*constant, free).has_value();
-      case Scalar::u64:
-        return constant_as<std::uint64_t>(*constant, free).has_value();
-      case Scalar::f32:
-      case Scalar::c64:
-        return constant_as<float>(*constant, free).has_value();
-      default:
-        return constant_as<double>(*constant, free).has_value();
-    }
+    return with_real(real, [&](auto number) {
+      return constant_as<decltype(number)>(*constant, wraps(entry.function)).has_value();
+    });
   };
   if (!constant || !fits()) {
     fail(ErrorCode::value, operation, "the constant " + faro::detail::in_quotes(op.text),
@@ -431,25 +408,11 @@ void check_elementwise(const Operator& op, const ElementType& type) {
 
 std::string elementwise_statements(const Operator& op, const ElementType& type) {
   check_elementwise(op, type);
-  switch (type.scalar) {
-    case Scalar::i32:
-      return statement<std::int32_t>(op, "a", "std::int32_t", "std::uint32_t");
-    case Scalar::u32:
-      return statement<std::uint32_t>(op, "a", "std::uint32_t", "std::uint32_t");
-    case Scalar::i64:
-      return statement<std::int64_t>(op, "a", "std::int64_t", "std::uint64_t");
-    case Scalar::u64:
-      return statement<std::uint64_t>(op, "a", "std::uint64_t", "std::uint64_t");
-    case Scalar::f32:
-      return statement<float>(op, "a", "float", "float");
-    case Scalar::f64:
-      return statement<double>(op, "a", "double", "double");
-    case Scalar::c64:
-      return complex_statements<float>(op, "float");
-    case Scalar::c128:
-      return complex_statements<double>(op, "double");
-  }
-  return {};
+  if (type.scalar == Scalar::c64) return complex_statements<float>(op, scalar_type(Scalar::f32));
+  if (type.scalar == Scalar::c128) return complex_statements<double>(op, scalar_type(Scalar::f64));
+  return with_real(type.scalar, [&](auto number) {
+    return statement<decltype(number)>(op, "a", scalar_type(type.scalar), sum_type(type.scalar));
+  });
 }
 
 void apply_each(const Operator& op, const ElementType& type, void* elements, std::uint64_t count) {

@@ -10,6 +10,7 @@
 #include "faro/error.hpp"
 #include "network/elementwise.hpp"
 #include "network/launches.hpp"
+#include "network/scalar_types.hpp"
 
 namespace faro::network {
 namespace {
@@ -141,29 +142,6 @@ std::string numbered_by_32_bits(const kernels::NetworkShape& shape) {
                      shape.tile.element_bytes(), shape.tile.width_bits);
 }
 
-// How the element's scalar is written in the kernel's text.
-std::string_view scalar_type(Scalar scalar) {
-  switch (scalar) {
-    case Scalar::i32:
-      return "std::int32_t";
-    case Scalar::u32:
-      return "std::uint32_t";
-    case Scalar::i64:
-      return "std::int64_t";
-    case Scalar::u64:
-      return "std::uint64_t";
-    case Scalar::f32:
-      return "float";
-    case Scalar::f64:
-      return "double";
-    case Scalar::c64:
-      return "Complex<float>";
-    case Scalar::c128:
-      return "Complex<double>";
-  }
-  FARO_CHECK(false);
-}
-
 // Keys are integers while they are compared.
 std::string key_type(const ElementType& element) {
   const Scalar scalar = element.scalar;
@@ -174,13 +152,6 @@ std::string key_type(const ElementType& element) {
   const int bits = static_cast<int>(8 * element.bytes());
   const bool is_unsigned = scalar == Scalar::u32 || scalar == Scalar::u64;
   return fmt::format("PlainKey<std::{}int{}_t, {}>", is_unsigned ? "u" : "", bits, is_float(scalar));
-}
-
-// Sums of integers wrap, as unsigned ones do.
-std::string_view sum_type(Scalar scalar) {
-  if (scalar == Scalar::i32) return "std::uint32_t";
-  if (scalar == Scalar::i64) return "std::uint64_t";
-  return scalar_type(scalar);
 }
 
 // The constants of a layer of Fourier's whose shares are disjoint.

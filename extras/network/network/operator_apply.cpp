@@ -9,6 +9,7 @@
 #include "faro/error.hpp"
 #include "faro/network/operator.hpp"
 #include "network/operator_script.hpp"
+#include "network/scalar_types.hpp"
 
 namespace faro::network {
 namespace {
@@ -92,47 +93,6 @@ void fourier(bool inverse, void* a, void* b, std::uint64_t p, int k) {
                               static_cast<Real>(re * w.imag() + im * w.real())));
 }
 
-// Calls visit(T()) with the type of a real scalar.
-template <typename Visit>
-void with_real(Scalar scalar, const Visit& visit) {
-  switch (scalar) {
-    case Scalar::i32:
-      return visit(std::int32_t{});
-    case Scalar::u32:
-      return visit(std::uint32_t{});
-    case Scalar::i64:
-      return visit(std::int64_t{});
-    case Scalar::u64:
-      return visit(std::uint64_t{});
-    case Scalar::f32:
-      return visit(float{});
-    case Scalar::f64:
-      return visit(double{});
-    default:
-      FARO_CHECK(!is_complex(scalar));
-  }
-}
-
-// Sums that wrap are those of unsigned numbers.
-void apply_hadamard(Scalar scalar, void* a, void* b) {
-  switch (scalar) {
-    case Scalar::i32:
-    case Scalar::u32:
-      return hadamard<std::uint32_t>(a, b);
-    case Scalar::i64:
-    case Scalar::u64:
-      return hadamard<std::uint64_t>(a, b);
-    case Scalar::f32:
-      return hadamard<float>(a, b);
-    case Scalar::f64:
-      return hadamard<double>(a, b);
-    case Scalar::c64:
-      return hadamard<std::complex<float>>(a, b);
-    case Scalar::c128:
-      return hadamard<std::complex<double>>(a, b);
-  }
-}
-
 }  // namespace
 
 void apply(const Operator& op, const ElementType& type, void* a, void* b, std::uint64_t p, int k) {
@@ -147,7 +107,14 @@ void apply(const Operator& op, const ElementType& type, void* a, void* b, std::u
         }
       });
     case OperatorKind::hadamard:
-      return apply_hadamard(type.scalar, a, b);
+      return with_scalar(type.scalar, [&](auto number) {
+        using T = decltype(number);
+        if constexpr (std::is_integral_v<T>) {
+          hadamard<std::make_unsigned_t<T>>(a, b);  // sums that wrap
+        } else {
+          hadamard<T>(a, b);
+        }
+      });
     case OperatorKind::fourier:
     case OperatorKind::inverse_fourier: {
       const bool inverse = op.kind == OperatorKind::inverse_fourier;

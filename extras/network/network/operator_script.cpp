@@ -6,6 +6,7 @@
 
 #include "faro/error.hpp"
 #include "network/operator_script_tree.hpp"
+#include "network/scalar_types.hpp"
 
 namespace faro::network {
 namespace {
@@ -77,23 +78,8 @@ std::shared_ptr<const HostFunction> host_function(const Operator& op, const Elem
          std::string("give operators::") + (is_elementwise(op.kind) ? "each" : "user") +
              " a function, or take engine cuda");
   }
-  const auto function = [&] {
-    switch (type.scalar) {
-      case Scalar::i32:
-        return scripted<std::int32_t>(op, place);
-      case Scalar::u32:
-        return scripted<std::uint32_t>(op, place);
-      case Scalar::i64:
-        return scripted<std::int64_t>(op, place);
-      case Scalar::u64:
-        return scripted<std::uint64_t>(op, place);
-      case Scalar::f32:
-        return scripted<float>(op, place);
-      default:
-        return scripted<double>(op, place);
-    }
-  };
-  return std::make_shared<const HostFunction>(function());
+  return std::make_shared<const HostFunction>(
+      with_real(type.scalar, [&](auto number) { return scripted<decltype(number)>(op, place); }));
 }
 
 const HostFunction& remembered_host_function(const Operator& op, const ElementType& type) {

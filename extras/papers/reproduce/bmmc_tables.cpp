@@ -55,8 +55,6 @@ Row counted_row(const std::string& subject, const std::string& quantity, const V
           .paper = paper,
           .here = here,
           .unit = unit,
-          .agrees = {},
-          .standard_error = {},
           .criterion = criterion};
 }
 

@@ -166,7 +166,6 @@ Table dmm_umm_table1(const Options& options) {
                               .here = time,
                               .unit = kTimeUnit,
                               .agrees = time <= most && most <= 2 * time,
-                              .standard_error = {},
                               .criterion = "time <= bound <= 2 time"});
         table.rows.push_back(
             of_model(exact_row(subject, "exact sum", exact_time(order, kind, sizes), time, kTimeUnit)));

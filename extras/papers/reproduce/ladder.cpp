@@ -244,8 +244,6 @@ Row timed_row(const std::string& subject, const std::string& quantity, const Val
           .paper = paper,
           .here = here ? Value(*here) : Value(),
           .unit = unit,
-          .agrees = {},
-          .standard_error = {},
           .criterion = here ? kOtherHardware : kNeedsGpu};
 }
 

@@ -35,7 +35,6 @@ Row list_row(const std::string& subject, const std::string& quantity, const std:
           .here = text,
           .unit = unit,
           .agrees = paper == text,
-          .standard_error = {},
           .criterion = "equal"};
 }
 
@@ -108,11 +107,8 @@ Table offline_example(const Options& /*options: nothing is left to chance*/) {
             schedule::conflict_free_schedule(example(), kWidth), true);
   table.rows.push_back({.subject = "every warp, b[p[i]] = a[i]",
                         .quantity = "write congestion",
-                        .paper = {},
                         .here = most_turns(example()),
                         .unit = kCongestionUnit,
-                        .agrees = {},
-                        .standard_error = {},
                         .criterion = kNoFigure});
   table.notes = {
       "P is the transpose of a 4 x 4 matrix, on 4 banks; S and D by the paper's construction, one matching "
@@ -158,17 +154,13 @@ Table offline_table1(const Options& options) {
                         .here = ratio,
                         .unit = "ratio",
                         .agrees = ratio == 4.0 / 3,
-                        .standard_error = {},
                         .criterion = "equal"});
   for (const PermuteWay way : {PermuteWay::packed, PermuteWay::held}) {
     const OfflineAccesses accesses = offline_accesses(way, permutation);
     table.rows.push_back({.subject = std::string(name_of(way)),
                           .quantity = "reads",
-                          .paper = {},
                           .here = std::uint64_t{accesses.reads_a.size() + accesses.reads_lists.size()},
                           .unit = unit,
-                          .agrees = {},
-                          .standard_error = {},
                           .criterion = kNoFigure});
   }
   table.notes = {fmt::format("n = {}, one thread an element; the paper has n, 2n and 3n reads, n writes", n),

@@ -120,11 +120,8 @@ void add_measured(Table& table, const OfflinePermutation& permutation,
     const double* const times = device ? &ns[w * (1 + numbers.size())] : nullptr;
     table.rows.push_back({.subject = what + ", one block",
                           .quantity = "time",
-                          .paper = {},
                           .here = device ? Value(times[0]) : Value(),
                           .unit = "ns",
-                          .agrees = {},
-                          .standard_error = {},
                           .criterion = criterion});
     for (std::size_t k = 0; k < numbers.size(); ++k) {
       table.rows.push_back({.subject = fmt::format("{}, {} blocks a multiprocessor", what, numbers[k].text),
@@ -133,8 +130,6 @@ void add_measured(Table& table, const OfflinePermutation& permutation,
                             .model = std::max(1.0, numbers[k].each),
                             .here = device ? Value(times[1 + k] / times[0]) : Value(),
                             .unit = "ratio",
-                            .agrees = {},
-                            .standard_error = {},
                             .criterion = criterion});
     }
   }

@@ -168,10 +168,7 @@ Row compared_row(const std::string& subject, const std::string& quantity, const 
   Row row{.subject = subject,
           .quantity = quantity,
           .paper = paper,
-          .here = {},
           .unit = unit,
-          .agrees = {},
-          .standard_error = {},
           .criterion = here ? kOtherHardware : kNeedsGpu};
   if (here) row.here = *here;
   return row;

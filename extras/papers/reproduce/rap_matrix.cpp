@@ -94,7 +94,6 @@ void add_growing_cell(Table& table, Layout2 layout, const std::string& column,
                         .here = largest,
                         .unit = "ratio",
                         .agrees = std::abs(largest - largest_model) <= error,
-                        .standard_error = {},
                         .criterion = criterion});
 }
 

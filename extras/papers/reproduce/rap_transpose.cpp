@@ -185,8 +185,6 @@ Row time_row(const std::string& subject, const Value& paper, std::optional<doubl
           .paper = paper,
           .here = ns ? Value(*ns) : Value(),
           .unit = "ns",
-          .agrees = {},
-          .standard_error = {},
           .criterion = ns ? kOtherHardware : kNeedsGpu};
 }
 
@@ -218,10 +216,7 @@ void add_speedups(Table& table, const std::optional<SharedTransposeTimes>& times
     Row row{.subject = fmt::format("RAP, {}", name(order)),
             .quantity = "time of RAW / time of RAP",
             .paper = std::string("about 10"),
-            .here = {},
             .unit = "ratio",
-            .agrees = {},
-            .standard_error = {},
             .criterion = kNeedsGpu};
     if (times) {
       const auto& ns = times->ns[static_cast<std::size_t>(order)];
@@ -238,11 +233,8 @@ Row without_paper(const std::string& subject, const std::string& quantity, const
                   const std::string& unit) {
   return {.subject = subject,
           .quantity = quantity,
-          .paper = {},
           .here = here,
           .unit = unit,
-          .agrees = {},
-          .standard_error = {},
           .criterion = "the paper gives no figure"};
 }
 

@@ -100,7 +100,6 @@ void add_rows(Table& table, const Grid& grid, const std::vector<std::string>& ro
                           .here = here,
                           .unit = "words",
                           .agrees = here == grid.rows[r],
-                          .standard_error = {},
                           .criterion = "equal"});
   }
 }
@@ -155,7 +154,6 @@ Table swizzle_grids(const Options&) {
                           .here = here,
                           .unit = "places",
                           .agrees = here == line.values,
-                          .standard_error = {},
                           .criterion = "equal"});
   }
   return table;

@@ -124,15 +124,12 @@ void add_cell(Table& table, const Kernel& kernel, std::size_t space, std::int64_
                         .here = here,
                         .unit = "words",
                         .agrees = is_told && is_finished ? std::optional(paper == here) : std::nullopt,
-                        .standard_error = {},
                         .criterion = decided});
   table.rows.push_back({.subject = subject,
                         .quantity = "time",
                         .paper = is_told ? Value(cell.seconds) : Value(),
                         .here = result.seconds,
                         .unit = "seconds",
-                        .agrees = {},
-                        .standard_error = {},
                         .criterion = is_told ? kOtherHardware : decided});
   // The only kernels whose solutions differ in what the paper counts.
   if (!std::string_view(kernel.example).starts_with("poly-64") || !result.best) return;

@@ -25,13 +25,13 @@ using Value = std::variant<std::monostate, std::uint64_t, double, std::string>;
 struct Row {
   std::string subject;   // which cell: "RAP, diagonal, w = 32"
   std::string quantity;  // of it: "mean congestion"
-  Value paper;
+  Value paper = {};
   Value model = {};  // ours, of what the paper gives no figure for
-  Value here;
+  Value here = {};
   std::string unit;
-  std::optional<bool> agrees;
-  std::optional<double> standard_error;  // of `here`, where it is estimated
-  std::string criterion;                 // how `agrees` was decided, or why it was not
+  std::optional<bool> agrees = {};
+  std::optional<double> standard_error = {};  // of `here`, where it is estimated
+  std::string criterion;                      // how `agrees` was decided, or why it was not
 };
 
 struct Table {

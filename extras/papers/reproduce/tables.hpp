@@ -68,7 +68,6 @@ inline Row exact_row(const std::string& subject, const std::string& quantity, st
           .here = here,
           .unit = unit,
           .agrees = paper == here,
-          .standard_error = {},
           .criterion = "equal"};
 }
 
@@ -93,7 +92,6 @@ inline Row certain_row(const std::string& subject, const std::string& quantity, 
           .here = certain_value(tally),
           .unit = kCongestionUnit,
           .agrees = tally.is_constant() && tally.most() == paper,
-          .standard_error = {},
           .criterion = "equal in every access tried"};
 }
 

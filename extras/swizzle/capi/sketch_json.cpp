@@ -2,7 +2,6 @@
 
 #include <array>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,10 +19,6 @@ std::string shown(const Json& json) {
   constexpr std::size_t kMostShown = 80;
   const std::string text = json.dump();
   return text.size() > kMostShown ? text.substr(0, kMostShown) + "…" : text;
-}
-
-std::int64_t number_or(const Json& json, const char* key, std::int64_t usual) {
-  return json.contains(key) ? json.at(key).get<std::int64_t>() : usual;
 }
 
 Operator operator_of(const std::string& word) {
@@ -72,7 +67,7 @@ class SpecificationReader {
   ValueId value_of(const Json& json) {
     if (json.is_array())
       return made_.at(array_of(json.at(0).get<std::string>()), json.at(1).get<std::int64_t>());
-    Specification::Accumulator sum = made_.accumulator(swizzle_accumulation(json));
+    Specification::Accumulator sum = made_.accumulator(accumulation_of(json.at("sum")));
     for (const Json& term : json.at("terms")) {
       std::vector<ValueId> values;
       for (const Json& value : term) values.push_back(value_of(value));
@@ -80,8 +75,6 @@ class SpecificationReader {
     }
     return made_.value(sum);
   }
-
-  static Accumulation swizzle_accumulation(const Json& json) { return accumulation_of(json.at("sum")); }
 
   Specification made_;
   std::vector<std::pair<std::string, Array>> arrays_;
@@ -95,7 +88,7 @@ class ProgramReader {
       : program_(specification, {.warp = json.at("warp").get<std::int64_t>(),
                                  .warps = json.at("warps").get<std::int64_t>(),
                                  .blocks = json.at("blocks").get<std::int64_t>(),
-                                 .banks = number_or(json, "banks", 0)}) {
+                                 .banks = json.value("banks", std::int64_t{0})}) {
     for (std::size_t number = 0; number < specification.arrays().size(); ++number)
       arrays_.push_back({static_cast<int>(number)});
     for (const Json& declaration : json.at("declarations")) declare(declaration);
@@ -121,31 +114,28 @@ class ProgramReader {
 
   Hole hole(const std::string& kind, const std::string& name, const Json& json) {
     std::vector<Argument> arguments;
-    std::vector<std::int64_t> units;
     if (json.contains("arguments")) {
       for (const auto& [argument, asked] : json.at("arguments").items())
         arguments.push_back({argument, asked.get<std::int64_t>()});
     }
-    std::vector<std::int64_t> constants;
-    if (json.contains("constants")) constants = json.at("constants").get<std::vector<std::int64_t>>();
-    const bool is_easy = json.contains("easy") && json.at("easy").get<bool>();
+    const auto constants = json.value("constants", std::vector<std::int64_t>());
+    const bool is_easy = json.value("easy", false);
     const auto conditions = is_easy ? ConditionFreedom::easy : ConditionFreedom::full;
     if (kind == "xform") {
-      const bool is_register = json.contains("of_registers") && json.at("of_registers").get<bool>();
-      return program_.xform(name,
-                            {.n = json.at("n").get<std::int64_t>(),
-                             .m = json.at("m").get<std::int64_t>(),
-                             .asked = number_or(json, "asked", 0),
-                             .one_to_one = json.contains("one_to_one") && json.at("one_to_one").get<bool>(),
-                             .most = is_easy ? Freedom::easy : Freedom::full,
-                             .in_extra = is_register ? Freedom::extra : Freedom::gcd});
+      const bool is_register = json.value("of_registers", false);
+      return program_.xform(name, {.n = json.at("n").get<std::int64_t>(),
+                                   .m = json.at("m").get<std::int64_t>(),
+                                   .asked = json.value("asked", std::int64_t{0}),
+                                   .one_to_one = json.value("one_to_one", false),
+                                   .most = is_easy ? Freedom::easy : Freedom::full,
+                                   .in_extra = is_register ? Freedom::extra : Freedom::gcd});
     }
     if (kind == "part")
       return program_.part(name, json.at("choices").get<std::int64_t>(), arguments, constants, conditions);
     if (kind == "bits") {
-      return program_.bits(name, json.at("n").get<std::int64_t>(), arguments,
-                           {.one_to_one = json.contains("one_to_one") && json.at("one_to_one").get<bool>(),
-                            .most = is_easy ? Freedom::easy : Freedom::full});
+      return program_.bits(
+          name, json.at("n").get<std::int64_t>(), arguments,
+          {.one_to_one = json.value("one_to_one", false), .most = is_easy ? Freedom::easy : Freedom::full});
     }
     if (kind == "family") {
       std::vector<Index> formulas;
@@ -155,10 +145,10 @@ class ProgramReader {
     }
     if (kind == "condition") return program_.condition(name, arguments, constants, conditions);
     if (kind == "warp_offset") {
-      units = json.at("units").get<std::vector<std::int64_t>>();
-      return program_.warp_offset(name, arguments, units, number_or(json, "most_constant", 4));
+      return program_.warp_offset(name, arguments, json.at("units").get<std::vector<std::int64_t>>(),
+                                  json.value("most_constant", std::int64_t{4}));
     }
-    if (kind == "warp_size") return program_.warp_size(name, number_or(json, "most_constant", 4));
+    if (kind == "warp_size") return program_.warp_size(name, json.value("most_constant", std::int64_t{4}));
     fail(ErrorCode::spec, kReadingSketch, shown(kind),
          "registers, shared, accumulator, xform, part, condition, bits, family, warp_offset or warp_size",
          kSketchRemedy);
@@ -193,22 +183,11 @@ class ProgramReader {
     for (std::size_t k = first; k < json.size(); ++k) operands.push_back(index_of(json.at(k), arguments));
     if (word == "hole")
       return Index::node(IndexKind::hole, of(holes_, json.at(1)).number(), std::move(operands));
-    constexpr std::array<std::pair<std::string_view, IndexKind>, 13> kKinds{{{"+", IndexKind::add},
-                                                                             {"-", IndexKind::subtract},
-                                                                             {"*", IndexKind::multiply},
-                                                                             {"/", IndexKind::divide},
-                                                                             {"%", IndexKind::remainder},
-                                                                             {"^", IndexKind::exclusive_or},
-                                                                             {"<", IndexKind::less},
-                                                                             {"<=", IndexKind::less_equal},
-                                                                             {"==", IndexKind::equal},
-                                                                             {"not", IndexKind::logical_not},
-                                                                             {"and", IndexKind::logical_and},
-                                                                             {"or", IndexKind::logical_or},
-                                                                             {"select", IndexKind::select}}};
-    for (const auto& [known, kind] : kKinds) {
+    for (auto kind = IndexKind::add; kind <= IndexKind::select;
+         kind = static_cast<IndexKind>(static_cast<int>(kind) + 1)) {
       const std::size_t wanted = kind == IndexKind::logical_not ? 1 : kind == IndexKind::select ? 3 : 2;
-      if (known == word && operands.size() == wanted) return Index::node(kind, 0, std::move(operands));
+      if (word == word_of(kind) && operands.size() == wanted)
+        return Index::node(kind, 0, std::move(operands));
     }
     fail(ErrorCode::spec, kReadingSketch, shown(json), "an expression", kSketchRemedy);
   }
@@ -251,15 +230,12 @@ class ProgramReader {
                               });
     }
     if (word == "move") return program_.move(register_of(json.at(1)), register_of(json.at(2)));
-    if (word == "accumulate") {
+    if (word == "accumulate" || word == "start") {
       std::vector<Register> term;
       for (const Json& each : json.at(2)) term.push_back(register_of(each));
-      return program_.accumulate(of(accumulators_, json.at(1)), std::move(term), index_of(json.at(3)));
-    }
-    if (word == "start") {
-      std::vector<Register> term;
-      for (const Json& each : json.at(2)) term.push_back(register_of(each));
-      return program_.start(of(accumulators_, json.at(1)), std::move(term));
+      const AccumulatorRef sum = of(accumulators_, json.at(1));
+      if (word == "start") return program_.start(sum, std::move(term));
+      return program_.accumulate(sum, std::move(term), index_of(json.at(3)));
     }
     if (word == "evaluate") return program_.evaluate(register_of(json.at(1)), of(accumulators_, json.at(2)));
     if (word == "store_sum")

@@ -27,6 +27,9 @@ namespace faro::capi {
 
 using Json = nlohmann::ordered_json;
 
+/// "+" and "lane", as expressions begin; empty for constants.
+const char* word_of(swizzle::IndexKind kind);
+
 /// {"arrays": [{"name", "kind", "size"}, …], "wanted": {"O": [[index, value], …]}}
 /// Errors: those of Specification; ErrorCode::spec for what is none.
 swizzle::Specification specification_of(const Json& json);

@@ -8,6 +8,15 @@
 #include "faro/error.hpp"
 
 namespace faro::capi {
+
+const char* word_of(swizzle::IndexKind kind) {
+  static constexpr const char* kNames[] = {"",   "lane", "warp", "block", "loop", "argument", "hole",
+                                           "+",  "-",    "*",    "/",     "%",    "^",        "<",
+                                           "<=", "==",   "not",  "and",   "or",   "select"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(swizzle::IndexKind::select) + 1);
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
 namespace {
 
 using namespace swizzle;
@@ -29,52 +38,6 @@ Json value_json(const Specification& specification, ValueId value) {
     terms.push_back(std::move(one));
   }
   return {{"sum", accumulation_json(values.accumulation_of(value))}, {"terms", std::move(terms)}};
-}
-
-const char* word_of(IndexKind kind) {
-  switch (kind) {
-    case IndexKind::lane:
-      return "lane";
-    case IndexKind::warp:
-      return "warp";
-    case IndexKind::block:
-      return "block";
-    case IndexKind::loop:
-      return "loop";
-    case IndexKind::argument:
-      return "argument";
-    case IndexKind::hole:
-      return "hole";
-    case IndexKind::add:
-      return "+";
-    case IndexKind::subtract:
-      return "-";
-    case IndexKind::multiply:
-      return "*";
-    case IndexKind::divide:
-      return "/";
-    case IndexKind::remainder:
-      return "%";
-    case IndexKind::exclusive_or:
-      return "^";
-    case IndexKind::less:
-      return "<";
-    case IndexKind::less_equal:
-      return "<=";
-    case IndexKind::equal:
-      return "==";
-    case IndexKind::logical_not:
-      return "not";
-    case IndexKind::logical_and:
-      return "and";
-    case IndexKind::logical_or:
-      return "or";
-    case IndexKind::select:
-      return "select";
-    case IndexKind::constant:
-      break;
-  }
-  return "";
 }
 
 class ProgramWriter {

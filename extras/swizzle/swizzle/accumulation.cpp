@@ -1,27 +1,13 @@
 #include "faro/swizzle/accumulation.hpp"
 
+#include <iterator>
+
 namespace faro::swizzle {
 
 const char* name(Operator op) noexcept {
-  switch (op) {
-    case Operator::none:
-      return "";
-    case Operator::add:
-      return "+";
-    case Operator::multiply:
-      return "*";
-    case Operator::bit_xor:
-      return "^";
-    case Operator::bit_and:
-      return "&";
-    case Operator::bit_or:
-      return "|";
-    case Operator::least:
-      return "min";
-    case Operator::greatest:
-      return "max";
-  }
-  return "";
+  static constexpr const char* kWords[] = {"", "+", "*", "^", "&", "|", "min", "max"};
+  static_assert(std::size(kWords) == static_cast<std::size_t>(Operator::greatest) + 1);
+  return kWords[static_cast<std::size_t>(op)];
 }
 
 }  // namespace faro::swizzle

@@ -72,23 +72,10 @@ void check_formula(const HoleDeclaration& hole, const Index& formula) {
 }  // namespace
 
 const char* name(HoleKind kind) noexcept {
-  switch (kind) {
-    case HoleKind::xform:
-      return "sw_xform";
-    case HoleKind::part:
-      return "sw_part";
-    case HoleKind::condition:
-      return "sw_cond";
-    case HoleKind::bits:
-      return "sw_bits";
-    case HoleKind::formulas:
-      return "family";
-    case HoleKind::warp_offset:
-      return "warp_offset";
-    case HoleKind::warp_size:
-      return "warp_size";
-  }
-  return "";
+  static constexpr const char* kWords[] = {"sw_xform", "sw_part",     "sw_cond",  "sw_bits",
+                                           "family",   "warp_offset", "warp_size"};
+  static_assert(std::size(kWords) == static_cast<std::size_t>(HoleKind::warp_size) + 1);
+  return kWords[static_cast<std::size_t>(kind)];
 }
 
 const char* name(Space space) noexcept {

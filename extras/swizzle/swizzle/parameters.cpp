@@ -105,21 +105,9 @@ Index expression(const FormulaParameters& p) { return p.formula; }
 
 // Greater and greater-or-equal stay as they are said: an index has only less and less-or-equal.
 const char* sign_of(Comparison comparison) {
-  switch (comparison) {
-    case Comparison::equal:
-      return " == ";
-    case Comparison::greater_equal:
-      return " >= ";
-    case Comparison::greater:
-      return " > ";
-    case Comparison::less_equal:
-      return " <= ";
-    case Comparison::less:
-      return " < ";
-    case Comparison::not_equal:
-      return " != ";
-  }
-  return "";
+  static constexpr const char* kWords[] = {" == ", " >= ", " > ", " <= ", " < ", " != "};
+  static_assert(std::size(kWords) == static_cast<std::size_t>(Comparison::not_equal) + 1);
+  return kWords[static_cast<std::size_t>(comparison)];
 }
 
 std::string argument_name(const HoleDeclaration& hole, int number) {

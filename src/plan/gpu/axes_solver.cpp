@@ -56,49 +56,39 @@ GpuKernel of_lines(const AxesLines::Variant& chosen) {
   return kernel;
 }
 
+// A kernel whose threads move a vector each, or some units.
+template <typename Params>
+GpuKernel of_vectors(const KernelId& id, const Params& params, int threads, std::uint64_t in_alignment,
+                     std::uint64_t out_alignment) {
+  const auto step = static_cast<std::uint64_t>(threads);
+  return {.id = id,
+          .params = params,
+          .blocks = ceil_div(params.vectors(), step),
+          .first_step = step,
+          .threads = threads,
+          .in_alignment = in_alignment,
+          .out_alignment = out_alignment};
+}
+
 GpuKernel of_rows(const AxesRows::Variant& chosen) {
-  constexpr auto threads = std::uint64_t{kernels::kAxesRowsThreads};
-  return {.id = AxesRowsKernel{static_cast<int>(chosen.unit_bytes)},
-          .params = chosen.params,
-          .blocks = ceil_div(chosen.params.vectors(), threads),
-          .first_step = threads,
-          .threads = kernels::kAxesRowsThreads,
-          .in_alignment = chosen.unit_bytes,
-          .out_alignment = chosen.unit_bytes};
+  const AxesRowsKernel id{static_cast<int>(chosen.unit_bytes)};
+  return of_vectors(id, chosen.params, kernels::kAxesRowsThreads, chosen.unit_bytes, chosen.unit_bytes);
 }
 
 GpuKernel of_view_rows(const kernels::ViewRowsChoice& chosen) {
-  constexpr auto threads = std::uint64_t{kernels::kViewRowsThreads};
-  return {.id = ViewRowsKernel{chosen.shape},
-          .params = chosen.params,
-          .blocks = ceil_div(chosen.params.vectors(), threads),
-          .first_step = threads,
-          .threads = kernels::kViewRowsThreads,
-          .in_alignment = chosen.alignment,
-          .out_alignment = chosen.alignment};
+  return of_vectors(ViewRowsKernel{chosen.shape}, chosen.params, kernels::kViewRowsThreads, chosen.alignment,
+                    chosen.alignment);
 }
 
 GpuKernel of_elements(const AxesElements::Variant& chosen) {
-  constexpr auto threads = std::uint64_t{kernels::kAxesElementsThreads};
-  return {
-      .id = AxesElementsKernel{static_cast<int>(chosen.unit_bytes), static_cast<int>(chosen.params.units)},
-      .params = chosen.params,
-      .blocks = ceil_div(chosen.params.vectors(), threads),
-      .first_step = threads,
-      .threads = kernels::kAxesElementsThreads,
-      .in_alignment = chosen.unit_bytes,
-      .out_alignment = chosen.unit_bytes};
+  const AxesElementsKernel id{static_cast<int>(chosen.unit_bytes), static_cast<int>(chosen.params.units)};
+  return of_vectors(id, chosen.params, kernels::kAxesElementsThreads, chosen.unit_bytes, chosen.unit_bytes);
 }
 
 GpuKernel of_registers(const AxesRegisters& chosen) {
-  constexpr auto threads = std::uint64_t{kernels::kAxesRegistersThreads};
-  return {.id = AxesRegistersKernel{chosen.shape},
-          .params = chosen.params,
-          .blocks = ceil_div(chosen.params.vectors(), threads),
-          .first_step = threads,
-          .threads = kernels::kAxesRegistersThreads,
-          .in_alignment = static_cast<std::uint64_t>(chosen.shape.in_bytes()),
-          .out_alignment = static_cast<std::uint64_t>(chosen.shape.out_bytes())};
+  return of_vectors(AxesRegistersKernel{chosen.shape}, chosen.params, kernels::kAxesRegistersThreads,
+                    static_cast<std::uint64_t>(chosen.shape.in_bytes()),
+                    static_cast<std::uint64_t>(chosen.shape.out_bytes()));
 }
 
 struct KernelsOf {
@@ -109,22 +99,18 @@ struct KernelsOf {
     pass.copy_bytes = copy.bytes;
   }
   void operator()(const AxesBoxes& boxes) const {
-    for (const AxesBoxes::Variant& variant : boxes.variants) pass.kernels.push_back(of_box(variant));
+    add(boxes, of_box);
     pass.box = boxes.variants.front().box;
   }
-  void operator()(const AxesLines& lines) const {
-    for (const AxesLines::Variant& variant : lines.variants) pass.kernels.push_back(of_lines(variant));
-  }
-  void operator()(const AxesWhole& whole) const {
-    for (const AxesWhole::Variant& variant : whole.variants) pass.kernels.push_back(of_whole(variant));
-  }
-  void operator()(const AxesElements& elements) const {
-    for (const AxesElements::Variant& variant : elements.variants) {
-      pass.kernels.push_back(of_elements(variant));
-    }
-  }
-  void operator()(const AxesRows& rows) const {
-    for (const AxesRows::Variant& variant : rows.variants) pass.kernels.push_back(of_rows(variant));
+  void operator()(const AxesLines& lines) const { add(lines, of_lines); }
+  void operator()(const AxesWhole& whole) const { add(whole, of_whole); }
+  void operator()(const AxesElements& elements) const { add(elements, of_elements); }
+  void operator()(const AxesRows& rows) const { add(rows, of_rows); }
+
+ private:
+  template <typename Way, typename Variant>
+  void add(const Way& way, GpuKernel (*of)(const Variant&)) const {
+    for (const Variant& variant : way.variants) pass.kernels.push_back(of(variant));
   }
 };
 

@@ -7,18 +7,9 @@
 #include <variant>
 
 #include "plan/gpu_transpose.hpp"
+#include "unit_bytes.hpp"
 
 namespace faro::detail {
-
-/// Calls run(std::integral_constant<int, bytes>) for units of so many bytes.
-template <typename Run>
-void with_unit(std::uint64_t unit_bytes, const Run& run) {
-  if (unit_bytes == 1) run(std::integral_constant<int, 1>());
-  if (unit_bytes == 2) run(std::integral_constant<int, 2>());
-  if (unit_bytes == 4) run(std::integral_constant<int, 4>());
-  if (unit_bytes == 8) run(std::integral_constant<int, 8>());
-  if (unit_bytes == 16) run(std::integral_constant<int, 16>());
-}
 
 /// Calls run(Mover()) for a launch with units of `bytes` bytes.
 template <int bytes, typename Run>

@@ -1,6 +1,5 @@
 // Blocks of the kernels that permute axes, roll and flip.
 #include <iterator>
-#include <utility>
 
 #include "kernels/axes_box.hpp"
 #include "kernels/axes_elements.hpp"
@@ -66,26 +65,22 @@ struct AxesBlock {
         [&](CountingMemory& m, std::uint64_t, Thread thread) { store(m, p, tile, thread); });
   }
 
-  template <kernels::BoxShape shape>
-  bool run_box(const AxesBoxKernel& k) const {
-    if (k.shape != shape) return false;
-    const auto& p = params<kernels::AxesBoxParams>();
-    run([&](CountingMemory& m, std::uint64_t b, Thread t) { kernels::prepare_box<shape>(m, p, b, t); },
-        [&](CountingMemory& m, std::uint64_t, Thread t) {
-          BoxCounted<shape.ragged ? 2 : 1> copying{{m}};
-          kernels::read_box<shape>(copying, p, t);
-        },
-        [&](CountingMemory& m, std::uint64_t, Thread t) { kernels::write_box<shape>(m, p, t); });
-    return true;
-  }
   bool operator()(const AxesBoxKernel& k) const {
-    return [&]<std::size_t... index>(std::index_sequence<index...>) {
-      return (run_box<kernels::kBoxShapes[index]>(k) || ...);
-    }
-    (std::make_index_sequence<std::size(kernels::kBoxShapes)>());
+    return any_index<std::size(kernels::kBoxShapes)>([&](auto index) {
+      static constexpr auto shape = kernels::kBoxShapes[index];
+      if (k.shape != shape) return false;
+      const auto& p = params<kernels::AxesBoxParams>();
+      run([&](CountingMemory& m, std::uint64_t b, Thread t) { kernels::prepare_box<shape>(m, p, b, t); },
+          [&](CountingMemory& m, std::uint64_t, Thread t) {
+            BoxCounted<shape.ragged ? 2 : 1> copying{{m}};
+            kernels::read_box<shape>(copying, p, t);
+          },
+          [&](CountingMemory& m, std::uint64_t, Thread t) { kernels::write_box<shape>(m, p, t); });
+      return true;
+    });
   }
   bool operator()(const AxesWholeKernel& k) const {
-    with_unit(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {
+    by_unit_bytes(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {
       constexpr int unit = decltype(constant)::value;
       const auto& p = params<kernels::AxesWholeParams>();
       run(
@@ -98,78 +93,65 @@ struct AxesBlock {
     return true;
   }
   bool operator()(const AxesLinesKernel& k) const {
-    with_unit(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {
+    by_unit_bytes(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {
       [[maybe_unused]] constexpr int unit = decltype(constant)::value;
       run_lines([](auto&... all) { kernels::load_axes_lines<unit>(all...); },
                 [](auto&... all) { kernels::store_axes_lines<unit>(all...); });
     });
     return true;
   }
-  template <kernels::AxesPlaneShape shape>
-  bool run_plane(const AxesPlaneKernel& k) const {
-    if (k.shape != shape) return false;
-    const auto store = [](auto&... all) { kernels::store_axes_plane<shape>(all...); };
-    if (k.aligned) {
-      run_lines([](auto&... all) { kernels::load_axes_plane<shape, true>(all...); }, store);
-    } else {
-      run_lines([](auto&... all) { kernels::load_axes_plane<shape, false>(all...); }, store);
-    }
-    return true;
-  }
   bool operator()(const AxesPlaneKernel& k) const {
-    return [&]<std::size_t... index>(std::index_sequence<index...>) {
-      return (run_plane<kernels::kAxesPlaneShapes[index]>(k) || ...);
-    }
-    (std::make_index_sequence<std::size(kernels::kAxesPlaneShapes)>());
-  }
-  template <kernels::AxesPlaneShape shape>
-  bool run_turned(const AxesTurnedKernel& k) const {
-    if (k.shape != shape) return false;
-    const auto store = [](auto&... all) { kernels::store_axes_turned<shape>(all...); };
-    if (k.words) {
-      run_lines([](auto&... all) { kernels::load_axes_turned<shape, true>(all...); }, store);
+    return any_index<std::size(kernels::kAxesPlaneShapes)>([&](auto index) {
+      static constexpr auto shape = kernels::kAxesPlaneShapes[index];
+      if (k.shape != shape) return false;
+      const auto store = [](auto&... all) { kernels::store_axes_plane<shape>(all...); };
+      if (k.aligned) {
+        run_lines([](auto&... all) { kernels::load_axes_plane<shape, true>(all...); }, store);
+      } else {
+        run_lines([](auto&... all) { kernels::load_axes_plane<shape, false>(all...); }, store);
+      }
       return true;
-    }
-    if constexpr (shape.unit_bytes < 4) {
-      run_lines([](auto&... all) { kernels::load_axes_turned<shape, false>(all...); }, store);
-      return true;
-    }
-    return false;
+    });
   }
   bool operator()(const AxesTurnedKernel& k) const {
-    return [&]<std::size_t... index>(std::index_sequence<index...>) {
-      return (run_turned<kernels::kAxesTurnedShapes[index]>(k) || ...);
-    }
-    (std::make_index_sequence<std::size(kernels::kAxesTurnedShapes)>());
-  }
-  template <int number>
-  bool run_skinny(const AxesSkinnyKernel& k) const {
-    static constexpr kernels::AxesSkinnyShape shape = kernels::axes_skinny_shape(number);
-    if (k.shape != shape) return false;
-    const auto& p = params<kernels::AxesLinesParams>();
-    const kernels::AxesLinesTile tile = kernels::axes_lines_tile(p, block);
-    run(
-        [&](CountingMemory& m, std::uint64_t, Thread thread) {
-          BoxCounted<1> copying{{m}};
-          kernels::load_axes_skinny<shape>(copying, p, tile, thread);
-        },
-        [&](CountingMemory& m, std::uint64_t, Thread thread) {
-          BoxCounted<1> copying{{m}};
-          kernels::spread_axes_skinny<shape>(copying, p, tile, thread);
-        },
-        [&](CountingMemory& m, std::uint64_t, Thread thread) {
-          kernels::store_axes_skinny<shape>(m, p, tile, thread);
-        });
-    return true;
+    return any_index<std::size(kernels::kAxesTurnedShapes)>([&](auto index) {
+      static constexpr auto shape = kernels::kAxesTurnedShapes[index];
+      if (k.shape != shape) return false;
+      const auto store = [](auto&... all) { kernels::store_axes_turned<shape>(all...); };
+      if (k.words) {
+        run_lines([](auto&... all) { kernels::load_axes_turned<shape, true>(all...); }, store);
+        return true;
+      }
+      if constexpr (shape.unit_bytes < 4) {
+        run_lines([](auto&... all) { kernels::load_axes_turned<shape, false>(all...); }, store);
+        return true;
+      }
+      return false;
+    });
   }
   bool operator()(const AxesSkinnyKernel& k) const {
-    return [&]<int... number>(std::integer_sequence<int, number...>) {
-      return (run_skinny<number>(k) || ...);
-    }
-    (std::make_integer_sequence<int, kernels::kAxesSkinnyShapes>());
+    return any_index<kernels::kAxesSkinnyShapes>([&](auto index) {
+      static constexpr auto shape = kernels::axes_skinny_shape(static_cast<int>(index()));
+      if (k.shape != shape) return false;
+      const auto& p = params<kernels::AxesLinesParams>();
+      const kernels::AxesLinesTile tile = kernels::axes_lines_tile(p, block);
+      run(
+          [&](CountingMemory& m, std::uint64_t, Thread thread) {
+            BoxCounted<1> copying{{m}};
+            kernels::load_axes_skinny<shape>(copying, p, tile, thread);
+          },
+          [&](CountingMemory& m, std::uint64_t, Thread thread) {
+            BoxCounted<1> copying{{m}};
+            kernels::spread_axes_skinny<shape>(copying, p, tile, thread);
+          },
+          [&](CountingMemory& m, std::uint64_t, Thread thread) {
+            kernels::store_axes_skinny<shape>(m, p, tile, thread);
+          });
+      return true;
+    });
   }
   bool operator()(const AxesRowsKernel& k) const {
-    with_unit(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {
+    by_unit_bytes(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {
       const auto& p = params<kernels::AxesRowsParams>();
       run([&](CountingMemory& m, std::uint64_t b, Thread t) {
         kernels::move_axes_rows<decltype(constant)::value>(m, p, b, t);
@@ -178,7 +160,7 @@ struct AxesBlock {
     return true;
   }
   bool operator()(const AxesElementsKernel& k) const {
-    with_unit(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {
+    by_unit_bytes(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {
       constexpr int unit = decltype(constant)::value;
       kernels::by_elements_units<unit>(k.units, [&](auto most) {
         const auto& p = params<kernels::AxesElementsParams>();
@@ -189,34 +171,25 @@ struct AxesBlock {
     });
     return true;
   }
-  template <int number>
-  bool run_registers(const AxesRegistersKernel& k) const {
-    static constexpr kernels::AxesRegistersShape shape = kernels::axes_registers_shape(number);
-    if (k.shape != shape) return false;
-    const auto& p = params<kernels::AxesRegistersParams>();
-    run([&](CountingMemory& m, std::uint64_t b, Thread t) {
-      kernels::move_axes_registers<shape>(m, p, b, t);
-    });
-    return true;
-  }
   bool operator()(const AxesRegistersKernel& k) const {
-    return [&]<int... number>(std::integer_sequence<int, number...>) {
-      return (run_registers<number>(k) || ...);
-    }
-    (std::make_integer_sequence<int, kernels::kAxesRegistersShapes>());
-  }
-  template <kernels::ViewRowsShape shape>
-  bool run_view_rows(const ViewRowsKernel& k) const {
-    if (k.shape != shape) return false;
-    const auto& p = params<kernels::ViewRowsParams>();
-    run([&](CountingMemory& m, std::uint64_t b, Thread t) { kernels::move_view_rows<shape>(m, p, b, t); });
-    return true;
+    return any_index<kernels::kAxesRegistersShapes>([&](auto index) {
+      static constexpr auto shape = kernels::axes_registers_shape(static_cast<int>(index()));
+      if (k.shape != shape) return false;
+      const auto& p = params<kernels::AxesRegistersParams>();
+      run([&](CountingMemory& m, std::uint64_t b, Thread t) {
+        kernels::move_axes_registers<shape>(m, p, b, t);
+      });
+      return true;
+    });
   }
   bool operator()(const ViewRowsKernel& k) const {
-    return [&]<std::size_t... index>(std::index_sequence<index...>) {
-      return (run_view_rows<kernels::kViewRowsShapes[index]>(k) || ...);
-    }
-    (std::make_index_sequence<std::size(kernels::kViewRowsShapes)>());
+    return any_index<std::size(kernels::kViewRowsShapes)>([&](auto index) {
+      static constexpr auto shape = kernels::kViewRowsShapes[index];
+      if (k.shape != shape) return false;
+      const auto& p = params<kernels::ViewRowsParams>();
+      run([&](CountingMemory& m, std::uint64_t b, Thread t) { kernels::move_view_rows<shape>(m, p, b, t); });
+      return true;
+    });
   }
   template <int unit, bool reversed, bool several>
   void run_cyclic() const {
@@ -226,7 +199,7 @@ struct AxesBlock {
     });
   }
   bool operator()(const CyclicKernel& k) const {
-    with_unit(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {
+    by_unit_bytes(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {
       [[maybe_unused]] constexpr int unit = decltype(constant)::value;
       if (!k.reversed) return run_cyclic<unit, false, false>();
       if (k.several_units) return run_cyclic<unit, true, true>();

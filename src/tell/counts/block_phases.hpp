@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <type_traits>
+#include <utility>
 
 #include "faro/machine/counting_memory.hpp"
 #include "plan/gpu/gpu_kernel.hpp"
@@ -40,6 +42,15 @@ struct CountedShared {
   void idle() const { memory.idle(); }
   void converge() const { memory.converge(); }
 };
+
+/// Calls run(std::integral_constant<std::size_t, index>()) with 0, 1, … until it gives true. Whether it did.
+template <std::size_t count, typename Run>
+bool any_index(const Run& run) {
+  return [&]<std::size_t... index>(std::index_sequence<index...>) {
+    return (run(std::integral_constant<std::size_t, index>()) || ...);
+  }
+  (std::make_index_sequence<count>());
+}
 
 /// Requires: a kernel of axes or rolls and flips (axes_phases), of orbits (orbit_phases), of exchanges
 /// (exchange_phases), of multiplications (modular_phases), of computed maps (computed_phases), of a sweep

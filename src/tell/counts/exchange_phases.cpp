@@ -33,7 +33,7 @@ struct ExchangeBlock {
   // One of those that there are.
   template <typename Params, MovedElements... choices>
   bool run_as(int unit_bytes, MovedElements as) const {
-    with_unit(static_cast<std::uint64_t>(unit_bytes), [&](auto unit) {
+    by_unit_bytes(static_cast<std::uint64_t>(unit_bytes), [&](auto unit) {
       static_cast<void>(
           ((as == choices ? (run_two<decltype(unit)::value, choices, Params>(), true) : false) || ...));
     });

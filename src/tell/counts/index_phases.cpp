@@ -117,15 +117,15 @@ struct IndexBlock {
     }
   }
   bool operator()(const WindowKernel& k) const {
-    with_unit(static_cast<std::uint64_t>(k.unit_bytes),
-              [&](auto unit) { run_window<decltype(unit)::value>(k); });
+    by_unit_bytes(static_cast<std::uint64_t>(k.unit_bytes),
+                  [&](auto unit) { run_window<decltype(unit)::value>(k); });
     return true;
   }
 
   // --- runs
 
   bool operator()(const RunsKernel& k) const {
-    with_unit(static_cast<std::uint64_t>(k.unit_bytes), [&](auto unit) {
+    by_unit_bytes(static_cast<std::uint64_t>(k.unit_bytes), [&](auto unit) {
       run<kernels::RunsParams>([](TabledMemory& m, const kernels::RunsParams& p, Block b,
                                   Thread t) { kernels::list_runs(m, p, RunTable{m}, b, t); },
                                [](TabledMemory& m, const kernels::RunsParams& p, Block b, Thread t) {
@@ -156,7 +156,7 @@ struct IndexBlock {
     }
   }
   bool operator()(const DirectKernel& k) const {
-    with_unit(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {
+    by_unit_bytes(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {
       constexpr int unit = decltype(constant)::value;
       const bool gather = k.way == Way::backwards;
       if (k.index_bytes == 4)
@@ -226,14 +226,14 @@ struct IndexBlock {
   static_assert(kernels::kCompiledPartitionCount == 4);
 
   bool operator()(const LevelKernel& k) const {
-    with_unit(static_cast<std::uint64_t>(k.unit.unit_bytes), [&](auto constant) {
+    by_unit_bytes(static_cast<std::uint64_t>(k.unit.unit_bytes), [&](auto constant) {
       constexpr int unit = decltype(constant)::value;
       return k.unit.single ? run_level_of<unit, true>(k) : run_level_of<unit, false>(k);
     });
     return true;
   }
   bool operator()(const ChunkKernel& k) const {
-    with_unit(static_cast<std::uint64_t>(k.unit.unit_bytes), [&](auto constant) {
+    by_unit_bytes(static_cast<std::uint64_t>(k.unit.unit_bytes), [&](auto constant) {
       constexpr int unit = decltype(constant)::value;
       return k.unit.single ? run_chunk<unit, true>(k) : run_chunk<unit, false>(k);
     });
@@ -258,7 +258,7 @@ struct IndexBlock {
                 });
   }
   bool operator()(const ColumnsKernel& k) const {
-    with_unit(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {
+    by_unit_bytes(static_cast<std::uint64_t>(k.unit_bytes), [&](auto constant) {
       constexpr int unit = decltype(constant)::value;
       return k.way == Way::forwards ? run_columns<unit, true>(k.in_global)
                                     : run_columns<unit, false>(k.in_global);

@@ -47,22 +47,18 @@ struct OrbitBlock {
     };
     run(kernel.threads * kernel.cluster_blocks, of_cluster(load), of_cluster(store));
   }
-  template <std::size_t index>
-  bool run_tile(const OrbitKernel& k) const {
-    constexpr kernels::CompiledTile tile = kernels::kInPlaceTiles[index];
-    using Params =
-        std::conditional_t<tile.blocked, kernels::BlockedInPlaceParams, kernels::AffineInPlaceParams>;
-    if (!(k.tile == tile)) return false;
-    run_orbit<tile.shape>(std::get<Params>(kernel.params));
-    return true;
-  }
-
   bool operator()(const OrbitKernel& k) const {
-    return [&]<std::size_t... index>(std::index_sequence<index...>) { return (run_tile<index>(k) || ...); }
-    (std::make_index_sequence<kernels::kInPlaceTileCount>());
+    return any_index<kernels::kInPlaceTileCount>([&](auto index) {
+      constexpr kernels::CompiledTile tile = kernels::kInPlaceTiles[index];
+      using Params =
+          std::conditional_t<tile.blocked, kernels::BlockedInPlaceParams, kernels::AffineInPlaceParams>;
+      if (!(k.tile == tile)) return false;
+      run_orbit<tile.shape>(std::get<Params>(kernel.params));
+      return true;
+    });
   }
   bool operator()(const SwapKernel& k) const {
-    with_unit(k.access_bytes, [&](auto bytes) {
+    by_unit_bytes(k.access_bytes, [&](auto bytes) {
       const auto& p = std::get<kernels::AffineSwapParams>(kernel.params);
       run(kernel.threads, [&](CountingMemory& m, std::uint64_t b, Thread t) {
         kernels::swap_vectors<decltype(bytes)::value>(m, p, b, t);
@@ -71,7 +67,7 @@ struct OrbitBlock {
     return true;
   }
   bool operator()(const SmallKernel& k) const {
-    with_unit(k.element_bytes, [&](auto bytes) {
+    by_unit_bytes(k.element_bytes, [&](auto bytes) {
       const auto& p = std::get<kernels::AffineSmallParams>(kernel.params);
       run(
           kernel.threads,
@@ -134,7 +130,7 @@ void run_sweep(const GpuKernel& kernel, CountingMemory& memory, const BlockAt& a
     };
   };
   const CountingMemory::Launch one{.blocks = 1, .threads = launch.threads, .first_block = at.block};
-  with_unit(unit_bytes, [&](auto unit) {
+  by_unit_bytes(unit_bytes, [&](auto unit) {
     with_phases<decltype(unit)::value>(launch,
                                        [&](const auto&... phases) { memory.run(one, phase(phases)...); });
   });

@@ -218,7 +218,8 @@ void run_sweep(const detail::GpuTransposeLaunch& launch, std::uint64_t unit_byte
       (each_thread(phases), ...);
     }
   };
-  detail::with_unit(unit_bytes, [&](auto unit) { detail::with_phases<decltype(unit)::value>(launch, run); });
+  detail::by_unit_bytes(unit_bytes,
+                        [&](auto unit) { detail::with_phases<decltype(unit)::value>(launch, run); });
 }
 
 }  // namespace

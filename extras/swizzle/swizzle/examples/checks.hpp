@@ -42,16 +42,14 @@ inline std::int64_t words_of(const char* example, const ExampleOptions& options,
 inline XformParameters rotation(std::int64_t n, std::int64_t factor, std::int64_t step, std::int64_t m,
                                 std::int64_t shift = 0) {
   const auto reduced = [n](std::int64_t value) { return (value % n + n) % n; };
-  XformParameters p;
-  p.n = n;
-  p.cf = reduced(factor);
-  p.df = n;
-  p.gs = n;
-  p.g = 1;
-  p.cr = reduced(step);
-  p.dr = m;
-  p.c = reduced(shift);
-  return p;
+  return {.n = n,
+          .cf = reduced(factor),
+          .df = n,
+          .gs = n,
+          .g = 1,
+          .cr = reduced(step),
+          .dr = m,
+          .c = reduced(shift)};
 }
 
 /// v1 comparison (constant ± v2).

@@ -1,6 +1,8 @@
 // Neighbours: a mean, and convolutions in one and two dimensions. A warp holds what its outputs need in a few
 // registers a lane, and taps come by shuffles.
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "swizzle/examples/checks.hpp"
 
@@ -13,16 +15,18 @@ constexpr std::int64_t kTaps = 3;
 constexpr std::int64_t kWarps = 2;
 constexpr std::int64_t kBlocks = 2;
 
+Accumulation accumulation_of(bool weighted) {
+  if (weighted) return {.outer = Operator::add, .inner = Operator::multiply};
+  return {.outer = Operator::add, .divisor = kTaps};
+}
+
 Specification neighbours(std::int64_t outputs, bool weighted) {
   Specification spec;
   const auto I = spec.input("I", outputs + kTaps - 1);
   const auto w = weighted ? spec.input("w", kTaps) : Array{};
   const auto O = spec.output("O", outputs);
-  const Accumulation accumulation = weighted
-                                        ? Accumulation{.outer = Operator::add, .inner = Operator::multiply}
-                                        : Accumulation{.outer = Operator::add, .divisor = kTaps};
   for (std::int64_t i = 0; i < outputs; ++i) {
-    auto sum = spec.accumulator(accumulation);
+    auto sum = spec.accumulator(accumulation_of(weighted));
     for (std::int64_t k = 0; k < kTaps; ++k) {
       if (weighted) {
         sum.add({spec.at(w, k), spec.at(I, i + k)});
@@ -50,90 +54,66 @@ std::vector<NamedFunction> backwards(std::int64_t warp) {
           {"use", detail::literal(true)}};
 }
 
+// Of both a mean and a convolution, in one dimension.
+Example line_of_neighbours(const char* name, const char* summary, const ExampleOptions& options,
+                           bool weighted) {
+  detail::require_no_words(name, options);
+  detail::require_warp(name, options.warp, kTaps);
+  const std::int64_t W = options.warp;
+  const std::int64_t outputs = kBlocks * kWarps * W - (kTaps - 1);
+  Specification spec = neighbours(outputs, weighted);
+  const Array I{.number = 0};
+  const Array w{.number = 1};
+  const Array O{.number = weighted ? 2 : 1};
+
+  Program p(spec, {.warp = W, .warps = kWarps, .blocks = kBlocks});
+  const Index t = lane_index();
+  const Index offset = kWarps * W * block_index() + W * warp_index();
+  const auto index = p.part("index", 2, {{"t", W}, {"i", kTaps}}, {kTaps - 1});
+  const auto lane = p.xform("lane", {.n = W, .m = W, .asked = kTaps});
+  const auto use = p.condition("use", {{"t", W}, {"i", kTaps}});
+  std::optional<Hole> weight;
+  if (weighted) weight = p.xform("weight", {.n = kTaps, .m = 1, .most = options.lanes()});
+  const auto rc = p.registers("rc", 2);
+  const auto x = p.registers("x", 1);
+  std::optional<Registers> factor;
+  if (weighted) factor = p.registers("factor", 1);
+  const auto sum = p.accumulator("sum", accumulation_of(weighted));
+  p.global_to_registers(rc, I, {.rounds = 2, .offset = offset, .size = Index(W + kTaps - 1)});
+  p.loop("i", kTaps, [&](const Index& i) {
+    if (weighted) p.load((*factor)[0], w, (*weight)(i, 0));
+    p.shuffle(x[0], rc[index(t, i)], lane(t, i));
+    p.accumulate(sum, weighted ? std::vector{(*factor)[0], x[0]} : std::vector{x[0]}, use(t, i));
+  });
+  p.store(O, offset + t, sum, offset + t < outputs);
+
+  const auto known = [&](const char* published, std::vector<NamedFunction> functions,
+                         const XformParameters& order) {
+    if (weighted) functions.push_back({"weight", order});
+    return detail::known(p, published, functions);
+  };
+  std::vector<KnownSolution> both{
+      known("published", forwards(W), detail::rotation(kTaps, 1, 0, 1)),
+      known("published, backwards", backwards(W), detail::rotation(kTaps, -1, 0, 1, kTaps - 1))};
+  std::vector<std::int64_t> widths{outputs + kTaps - 1, outputs};
+  if (weighted) widths.insert(widths.begin() + 1, 0);
+  return {.name = name,
+          .summary = summary,
+          .struct_words = {},
+          .specification = std::move(spec),
+          .sketch = std::move(p),
+          .known = std::move(both),
+          .tiling = Tiling{.columns = outputs, .widths = std::move(widths)}};
+}
+
 }  // namespace
 
 Example stencil_1d(const ExampleOptions& options) {
-  constexpr const char* kName = "stencil-1d";
-  detail::require_no_words(kName, options);
-  detail::require_warp(kName, options.warp, kTaps);
-  const std::int64_t W = options.warp;
-  const std::int64_t outputs = kBlocks * kWarps * W - (kTaps - 1);
-  Specification spec = neighbours(outputs, false);
-  const Array I{.number = 0};
-  const Array O{.number = 1};
-
-  Program p(spec, {.warp = W, .warps = kWarps, .blocks = kBlocks});
-  const Index t = lane_index();
-  const Index offset = kWarps * W * block_index() + W * warp_index();
-  const auto index = p.part("index", 2, {{"t", W}, {"i", kTaps}}, {kTaps - 1});
-  const auto lane = p.xform("lane", {.n = W, .m = W, .asked = kTaps});
-  const auto use = p.condition("use", {{"t", W}, {"i", kTaps}});
-  const auto rc = p.registers("rc", 2);
-  const auto x = p.registers("x", 1);
-  const auto sum = p.accumulator("sum", {.outer = Operator::add, .divisor = kTaps});
-  p.global_to_registers(rc, I, {.rounds = 2, .offset = offset, .size = Index(W + kTaps - 1)});
-  p.loop("i", kTaps, [&](const Index& i) {
-    p.shuffle(x[0], rc[index(t, i)], lane(t, i));
-    p.accumulate(sum, {x[0]}, use(t, i));
-  });
-  p.store(O, offset + t, sum, offset + t < outputs);
-
-  std::vector<KnownSolution> known{detail::known(p, "published", forwards(W)),
-                                   detail::known(p, "published, backwards", backwards(W))};
-  return {.name = kName,
-          .summary = "mean of three neighbours",
-          .struct_words = {},
-          .specification = std::move(spec),
-          .sketch = std::move(p),
-          .known = std::move(known),
-          .tiling = Tiling{.columns = outputs, .widths = {outputs + kTaps - 1, outputs}}};
+  return line_of_neighbours("stencil-1d", "mean of three neighbours", options, false);
 }
 
 Example conv_1d(const ExampleOptions& options) {
-  constexpr const char* kName = "conv-1d";
-  detail::require_no_words(kName, options);
-  detail::require_warp(kName, options.warp, kTaps);
-  const std::int64_t W = options.warp;
-  const std::int64_t outputs = kBlocks * kWarps * W - (kTaps - 1);
-  Specification spec = neighbours(outputs, true);
-  const Array I{.number = 0};
-  const Array w{.number = 1};
-  const Array O{.number = 2};
-
-  Program p(spec, {.warp = W, .warps = kWarps, .blocks = kBlocks});
-  const Index t = lane_index();
-  const Index offset = kWarps * W * block_index() + W * warp_index();
-  const auto index = p.part("index", 2, {{"t", W}, {"i", kTaps}}, {kTaps - 1});
-  const auto lane = p.xform("lane", {.n = W, .m = W, .asked = kTaps});
-  const auto use = p.condition("use", {{"t", W}, {"i", kTaps}});
-  const auto weight = p.xform("weight", {.n = kTaps, .m = 1, .most = options.lanes()});
-  const auto rc = p.registers("rc", 2);
-  const auto x = p.registers("x", 1);
-  const auto factor = p.registers("factor", 1);
-  const auto sum = p.accumulator("sum", {.outer = Operator::add, .inner = Operator::multiply});
-  p.global_to_registers(rc, I, {.rounds = 2, .offset = offset, .size = Index(W + kTaps - 1)});
-  p.loop("i", kTaps, [&](const Index& i) {
-    p.load(factor[0], w, weight(i, 0));
-    p.shuffle(x[0], rc[index(t, i)], lane(t, i));
-    p.accumulate(sum, {factor[0], x[0]}, use(t, i));
-  });
-  p.store(O, offset + t, sum, offset + t < outputs);
-
-  auto with_weight = [](std::vector<NamedFunction> functions, const XformParameters& order) {
-    functions.push_back({"weight", order});
-    return functions;
-  };
-  std::vector<KnownSolution> known{
-      detail::known(p, "published", with_weight(forwards(W), detail::rotation(kTaps, 1, 0, 1))),
-      detail::known(p, "published, backwards",
-                    with_weight(backwards(W), detail::rotation(kTaps, -1, 0, 1, kTaps - 1)))};
-  return {.name = kName,
-          .summary = "convolution with three weights",
-          .struct_words = {},
-          .specification = std::move(spec),
-          .sketch = std::move(p),
-          .known = std::move(known),
-          .tiling = Tiling{.columns = outputs, .widths = {outputs + kTaps - 1, 0, outputs}}};
+  return line_of_neighbours("conv-1d", "convolution with three weights", options, true);
 }
 
 Example conv_2d(const ExampleOptions& options) { return conv_2d_with_constants(options, {4}); }

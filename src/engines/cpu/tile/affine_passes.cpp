@@ -10,6 +10,7 @@
 #include "engines/cpu/team.hpp"
 #include "engines/cpu/tile/kernel.hpp"
 #include "faro/error.hpp"
+#include "unit_bytes.hpp"
 
 namespace faro::cpu {
 namespace {
@@ -165,18 +166,7 @@ DirectProgram::DirectProgram(const Pass& pass, std::uint64_t unit)
       targets(columns(pass.map.matrix()), pass.map.complement(), 0) {}
 
 void DirectProgram::run_arrays(std::uint64_t count, const std::byte* in, std::byte* out) const {
-  switch (unit_bytes) {
-    case 1:
-      return run_direct<1>(*this, count, in, out);
-    case 2:
-      return run_direct<2>(*this, count, in, out);
-    case 4:
-      return run_direct<4>(*this, count, in, out);
-    case 8:
-      return run_direct<8>(*this, count, in, out);
-    default:
-      return run_direct<16>(*this, count, in, out);
-  }
+  detail::by_unit_bytes(unit_bytes, [&](auto bytes) { run_direct<bytes()>(*this, count, in, out); });
 }
 
 }  // namespace faro::cpu

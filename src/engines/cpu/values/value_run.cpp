@@ -7,6 +7,7 @@
 
 #include "kernels/number_types.hpp"
 #include "kernels/value_functions.hpp"
+#include "permutation/coefficients.hpp"
 #include "plan/value_plan.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -456,8 +457,8 @@ ValueProgram::ValueProgram(const Arithmetic& of)
       computed(computed_in(of)),
       function(of.function),
       in_registers(detail::stays_in_registers(of)),
-      has_scale(detail::has_scale(of)),
-      has_offset(detail::has_offset(of)),
+      has_scale(!detail::is_only(of.scale, 1)),
+      has_offset(!detail::is_only(of.offset, 0)),
       has_addend(of.addend.has_value()),
       to_nearest(of.to_integer == ToInteger::nearest),
       saturated(of.saturated),

@@ -77,7 +77,7 @@ KernelEntry transpose_kernel(const detail::GpuTransposeLaunch& launch, std::uint
   KernelEntry entry{.function = nullptr,
                     .threads = static_cast<int>(launch.threads),
                     .shared_bytes = static_cast<int>(launch.shared_bytes)};
-  detail::with_unit(unit_bytes, [&](auto unit) {
+  detail::by_unit_bytes(unit_bytes, [&](auto unit) {
     detail::with_mover<decltype(unit)::value>(launch, [&]<typename Mover>(Mover /*of the launch*/) {
       entry.function = std::visit(KernelOf<Mover>(), launch.params);
     });
