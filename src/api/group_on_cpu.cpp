@@ -181,7 +181,7 @@ struct CpuState final : Group::State {
           const auto& [part, move] = small[i];
           if (move) {
             if (!ready || part.problem != small[i - 1].work.problem) ready.emplace(*move);
-            ready->run(part.in(at), part.out(at));
+            ready->run(part.in(at), part.out(at), next_arrays(i + 1, batches[number].end, at));
           } else {
             by_one[part.problem]->run(part.in(at), part.out(at), workspaces[rank].get());
           }
@@ -197,6 +197,13 @@ struct CpuState final : Group::State {
     detail::take_turns_at(batches.size(), team, 1, work);
     if (failed) std::rethrow_exception(failed);
     watched.require_unended();
+  }
+
+  // Of what is moved after others by the same thread.
+  cpu::NextArrays next_arrays(std::size_t i, std::size_t end, const GroupPointers& at) const {
+    if (i == end || !small[i].move) return {};
+    const GroupWork& part = small[i].work;
+    return {.in = part.in(at), .out = part.out(at), .bytes = part.moved_bytes / 2};
   }
 
   std::uint64_t launches() const override { return large.size() + (batches.empty() ? 0 : 1); }

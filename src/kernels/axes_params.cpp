@@ -230,7 +230,7 @@ std::optional<ViewRowsChoice> make_view_rows(const std::vector<layout::StridedAx
   // Rows begin at multiples of this many bytes in both arrays, and have as many.
   const std::uint64_t row_bytes = fastest.extent * unit;
   const std::uint64_t in_begin = (first.in - (backwards ? fastest.extent - 1 : 0)) * unit;
-  std::uint64_t common = std::gcd(std::gcd(in_begin, first.out * unit), row_bytes);
+  std::uint64_t bits = kMovedBytes | in_begin | first.out * unit | row_bytes;
   for (std::size_t a = 1; a < axes.size(); ++a) {
     const layout::StridedAxis& axis = axes[a];
     if (axis.extent >= most_rows || p.rows * axis.extent >= most_rows) return std::nullopt;
@@ -239,10 +239,9 @@ std::optional<ViewRowsChoice> make_view_rows(const std::vector<layout::StridedAx
     p.axis[p.axes++] = {.extent = device::Division32(static_cast<std::uint32_t>(axis.extent)),
                         .in_stride = axis.in * scale,
                         .out_stride = axis.out * scale};
-    common = std::gcd(common, static_cast<std::uint64_t>(axis.in < 0 ? -axis.in : axis.in) * unit);
-    common = std::gcd(common, static_cast<std::uint64_t>(axis.out) * unit);
+    bits |= static_cast<std::uint64_t>(axis.in) * unit | static_cast<std::uint64_t>(axis.out) * unit;
   }
-  const std::uint64_t vector = std::gcd(common, kMovedBytes);
+  const std::uint64_t vector = bits & (~bits + 1);
   std::uint64_t access = backwards ? unit : vector;
   if (backwards && vector == kMovedBytes) {
     access = kMovedBytes;

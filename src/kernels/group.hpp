@@ -20,7 +20,7 @@
 // as the array itself, step by step. So there are three places for them (GroupFamily::Params):
 //
 //     listed     read where they lie: parameters of many blocks are in the first-level cache
-//     held       copied to shared memory at first, in one step: planes and stretches, which are of few blocks
+//     held       copied to shared memory at first, in one step: planes, stretches and wholes, of few blocks
 //     constant   of the launch, as of one array: much that is equal, whose kernel needs many of them
 #pragma once
 
@@ -39,13 +39,14 @@
 #include "kernels/axes_skinny.hpp"
 #include "kernels/axes_turned.hpp"
 #include "kernels/axes_view_rows.hpp"
+#include "kernels/axes_whole.hpp"
 #include "kernels/group_table.hpp"
 
 namespace faro::kernels {
 
 /// A kernel of its own: one launch has the arrays of one family.
 struct GroupFamily {
-  enum class Kind { boxes, elements, vectors, planes, stretches, tiles, values };
+  enum class Kind { boxes, elements, vectors, planes, stretches, wholes, tiles, values };
   enum class Params { listed, held, constant };
   Kind kind = Kind::boxes;
   Params params = Params::listed;
@@ -55,7 +56,8 @@ struct GroupFamily {
   friend constexpr bool operator==(const GroupFamily&, const GroupFamily&) = default;
 };
 constexpr const char* name(GroupFamily::Kind kind) noexcept {
-  constexpr const char* names[] = {"boxes", "elements", "vectors", "planes", "stretches", "tiles", "values"};
+  constexpr const char* names[] = {"boxes",     "elements", "vectors", "planes",
+                                   "stretches", "wholes",   "tiles",   "values"};
   return names[static_cast<int>(kind)];
 }
 
@@ -266,6 +268,10 @@ requires(shape.ragged) struct GroupBoxThread<shape> {
     store_ragged_box<shape>(memory, p, box, thread);
   }
 };
+
+// --- wholes: small arrays that follow one another in each
+
+inline constexpr std::size_t kGroupWholes = kGroupWidths;
 
 // --- planes: those of 288 threads; stretches of few rows or columns: those that need no more registers
 

@@ -113,6 +113,15 @@ class Emulated {
         return kernels::with_group_kind<kernels::kGroupStretches>(of.kind, [&](auto kind) {
           run_lines<kernels::GroupStretchTile<decltype(kind)::value>>(memory, of);
         });
+      case GroupFamily::Kind::wholes:
+        return kernels::with_group_kind<kernels::kGroupWholes>(of.kind, [&](auto kind) {
+          constexpr int bytes = 1 << decltype(kind)::value;
+          const auto& p = kernels::group_params<kernels::AxesWholeParams>(params_, of);
+          run_phases(
+              kernels::kWholeThreads,
+              [&](auto t) { kernels::load_axes_whole<bytes>(memory, p, of.block, t); },
+              [&](auto t) { kernels::store_axes_whole<bytes>(memory, p, of.block, t); });
+        });
       case GroupFamily::Kind::tiles:
         return kernels::with_group_kind<kernels::kCompiledTileCount>(tile_number(), [&](auto number) {
           constexpr kernels::CompiledTile tile = kernels::kCompiledTiles[decltype(number)::value];
@@ -259,6 +268,7 @@ TEST(GroupKernel, MovesDrawnListsWhereverArraysBegin) {
   EXPECT_GE(reached.kinds["boxes"].size(), testing::kInstrumented ? 3U : 14U);
   EXPECT_GE(reached.kinds["elements"].size(), kernels::kGroupElements - 1);
   EXPECT_GE(reached.kinds["vectors"].size(), testing::kInstrumented ? 5U : 14U);
+  EXPECT_GE(reached.kinds["wholes"].size(), testing::kInstrumented ? 1U : 3U);
   EXPECT_EQ(reached.kinds["tiles"].size(), 1U);  // of several launches
 }
 

@@ -41,7 +41,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
 void TransposePlanes(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to,
-                     const StridedNest& planes) {
+                     const StridedNest& planes, const NextArrays& /*next*/) {
   ForEachPlace(planes, 0, [&](std::int64_t a, std::int64_t b) {
     TransposeRunsPlainly(element_bytes, {from.data + a, from.rows, from.count},
                          {to.data + b, to.columns, to.count});
@@ -61,11 +61,19 @@ void FinishRuns(RunTraffic& traffic) {
 }
 #else
 
-// What is done between squares of `lines` lines: nothing, or a part of the traffic. Without any, what is
-// written are lines of the output anywhere in memory, so that columns are written in stretches.
-struct NoTraffic {
+// What is done between squares of `lines` lines: as many of the next arrays are fetched, or a part of the
+// traffic is done. Without traffic what is written are lines of the output anywhere in memory, so that
+// columns are written in stretches.
+struct FetchNext {
   static constexpr bool kByColumns = true;
-  void Pass(std::uint64_t /*lines*/) {}
+  NextArrays next;
+  std::uint64_t at = 0;
+  HWY_INLINE void Pass(std::uint64_t lines) {
+    for (; lines > 0 && at < next.bytes; --lines, at += kLineBytes) {
+      __builtin_prefetch(next.in + at);
+      __builtin_prefetch(next.out + at, 1);
+    }
+  }
 };
 
 // Begins with the next run: its bytes up to a line's beginning.
@@ -523,9 +531,9 @@ void TransposeRunsBetween(std::uint64_t element_bytes, const PlaneRows& from, co
 }
 
 void TransposePlanes(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to,
-                     const StridedNest& planes) {
-  NoTraffic none;
-  TransposeRunsBetween(element_bytes, from, to, planes, none);
+                     const StridedNest& planes, const NextArrays& next) {
+  FetchNext fetched{.next = next};
+  TransposeRunsBetween(element_bytes, from, to, planes, fetched);
 }
 
 void TransposeRunsMeanwhile(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to,
@@ -581,8 +589,8 @@ void transpose_plane(std::uint64_t element_bytes, const PlaneIn& from, std::uint
 }
 
 void transpose_planes(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to,
-                      const StridedNest& planes) {
-  HWY_DYNAMIC_DISPATCH(TransposePlanes)(element_bytes, from, to, planes);
+                      const StridedNest& planes, const NextArrays& next) {
+  HWY_DYNAMIC_DISPATCH(TransposePlanes)(element_bytes, from, to, planes, next);
 }
 
 void transpose_runs(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to,

@@ -109,6 +109,14 @@ struct Traffic {
   RowTraffic rows;
 };
 
+/// The arrays that this thread moves next, `bytes` each, dense: fetched line by line while others are
+/// transposed. None: no bytes.
+struct NextArrays {
+  const std::byte* in = nullptr;
+  const std::byte* out = nullptr;
+  std::uint64_t bytes = 0;
+};
+
 /// to[c][r] = from[r][c].   Any alignment.
 void transpose_plane(std::uint64_t element_bytes, const PlaneIn& from, std::uint64_t rows,
                      std::uint64_t columns, const PlaneOut& to);
@@ -116,7 +124,7 @@ void transpose_plane(std::uint64_t element_bytes, const PlaneIn& from, std::uint
 /// The same of rows and columns that begin anywhere, for as many planes of one shape as the nest has places:
 /// small ones are done in less time than a call for each takes. Requires: detail::is_turned_width().
 void transpose_planes(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to,
-                      const StridedNest& planes);
+                      const StridedNest& planes, const NextArrays& next = {});
 
 /// The same of one plane, and meanwhile as much of the traffic as that is long.
 void transpose_runs(std::uint64_t element_bytes, const PlaneRows& from, const PlaneColumns& to,

@@ -86,10 +86,10 @@ ReadyMove::ReadyMove(const SmallMove& move)
   for (int i = move.axes_of_[2]; i > 0; --i, ++axis) nest_.add(axis->extent, axis->in, axis->out);
 }
 
-void ReadyMove::run(const std::byte* in, std::byte* out) const {
+void ReadyMove::run(const std::byte* in, std::byte* out, const NextArrays& next) const {
   if (!turns_) return copy_units(in, out, unit_bytes_, nest_);
   transpose_planes(unit_bytes_, {.data = in, .rows = rows_.data(), .count = rows_.count()},
-                   {.data = out, .columns = columns_.data(), .count = columns_.count()}, nest_);
+                   {.data = out, .columns = columns_.data(), .count = columns_.count()}, nest_, next);
 }
 
 void ReadyMove::Table::add(std::uint64_t extent, std::int64_t stride) {

@@ -15,6 +15,7 @@
 #include <optional>
 #include <vector>
 
+#include "engines/cpu/plane_transpose.hpp"
 #include "engines/cpu/strided_nest.hpp"
 #include "faro/problem/problem.hpp"
 #include "permutation/axis_map.hpp"
@@ -52,7 +53,7 @@ class ReadyMove {
   explicit ReadyMove(const SmallMove& move);
 
   /// Requires: arrays that do not overlap (unchecked).   Cost: no allocation.
-  void run(const std::byte* in, std::byte* out) const;
+  void run(const std::byte* in, std::byte* out, const NextArrays& next = {}) const;
 
  private:
   // The places along axes, the first the fastest.

@@ -366,7 +366,17 @@ ViewChoice choose_view(const AxisMap& view, std::uint64_t element_bytes, const A
   return choice;
 }
 
-QuickChoice choose_quickly(const AxisMap& units, std::uintptr_t in, std::uintptr_t out) {
+namespace {
+
+constexpr std::uint64_t kQuickRowBytes = 128;  // boxes that are searched for join shorter rows than 513
+
+std::optional<kernels::ViewRowsChoice> quick_rows(const AxisMap& units) {
+  return kernels::make_view_rows(units.axes, static_cast<int>(units.unit), first_of(units), kQuickRowBytes);
+}
+
+}  // namespace
+
+QuickChoice choose_quick_rows(const AxisMap& units, std::uintptr_t in, std::uintptr_t out) {
   const std::uint64_t unit = units.unit;
   kernels::check_reach(units.axes, static_cast<int>(unit));
   const std::uint64_t count = unit_count(units.axes);
@@ -378,12 +388,13 @@ QuickChoice choose_quickly(const AxisMap& units, std::uintptr_t in, std::uintptr
                                                      first_of(fitting).in, first_of(fitting).out),
         .unit_bytes = fitting.unit};
   }
-  constexpr std::uint64_t least_row_bytes = 128;  // boxes that are searched for join shorter rows than 513
-  if (const auto rows =
-          kernels::make_view_rows(units.axes, static_cast<int>(unit), first_of(units), least_row_bytes)) {
-    if ((in | out) % rows->alignment == 0) return *rows;
-    return std::monostate();
-  }
+  if (auto rows = quick_rows(units); rows && (in | out) % rows->alignment == 0) return *std::move(rows);
+  return std::monostate();
+}
+
+QuickChoice choose_quickly(const AxisMap& units, std::uintptr_t in, std::uintptr_t out) {
+  QuickChoice of_rows = choose_quick_rows(units, in, out);
+  if (!std::holds_alternative<std::monostate>(of_rows) || quick_rows(units)) return of_rows;
   const auto turned = layout::read_forwards(units);
   const bool aligned = in % kAxesVector == 0 && out % kernels::kLineSector == 0;
   const layout::AxisMap& forwards = turned ? *turned : units;

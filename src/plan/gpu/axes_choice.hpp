@@ -87,6 +87,8 @@ ViewChoice choose_view(const AxisMap& view, std::uint64_t element_bytes, const A
 using QuickChoice =
     std::variant<std::monostate, AxesElements::Variant, kernels::ViewRowsChoice, AxesLines::Variant>;
 QuickChoice choose_quickly(const AxisMap& units, std::uintptr_t in, std::uintptr_t out);
+/// Of these elements and rows, which a search would choose, too.
+QuickChoice choose_quick_rows(const AxisMap& units, std::uintptr_t in, std::uintptr_t out);
 
 /// Errors: ErrorCode::unsupported for arrays past 2^62 bytes. Requires: count, element_bytes > 0.
 void require_countable(std::uint64_t count, std::uint64_t element_bytes, std::uint64_t batch);

@@ -449,6 +449,10 @@ struct QuickKernelOf {
   std::optional<GpuKernel> operator()(const AxesLines::Variant& chosen) const { return of_lines(chosen); }
 };
 
+std::optional<GpuKernel> quick_rows_kernel(const AxisMap& units, std::uintptr_t in, std::uintptr_t out) {
+  return std::visit(QuickKernelOf(), choose_quick_rows(units, in, out));
+}
+
 std::optional<GpuKernel> quick_kernel(const AxisMap& units, std::uintptr_t in, std::uintptr_t out) {
   return std::visit(QuickKernelOf(), choose_quickly(units, in, out));
 }

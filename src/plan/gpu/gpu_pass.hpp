@@ -135,8 +135,9 @@ GpuPass squares_pass(const Rectangle& rectangle, std::uint64_t unit_bytes);
 /// The pass of a view in normal form that is no permutation. Errors: those of choose_view().
 GpuPass view_pass(const AxisMap& view, std::uint64_t element_bytes, const AxesVariant& variant = {});
 
-/// The kernel of choose_quickly(), or nothing.
+/// The kernel of choose_quickly(), or of choose_quick_rows(), or nothing.
 std::optional<GpuKernel> quick_kernel(const AxisMap& units, std::uintptr_t in, std::uintptr_t out);
+std::optional<GpuKernel> quick_rows_kernel(const AxisMap& units, std::uintptr_t in, std::uintptr_t out);
 /// What a plan has for such a view, which boxes are looked for, or nothing where that is more than one pass.
 /// Requires, errors: as choose_quickly(). Cost: under a millisecond.
 std::optional<GpuPass> searched_pass(const AxisMap& units);

@@ -27,10 +27,13 @@ constexpr std::uint64_t kGroupVectorBytes = kernels::kMovedBytes;
 // boxes, of 2 KiB as long, of 4 KiB 13.1 and 8.7, of 16 KiB 42.6 and 15.8.
 constexpr std::uint64_t kFewGroupBytes = 1 << 10;
 
-AxesVariant group_variant(std::uint64_t bytes) {
+// `bytes`: of an array; `element_bytes`: of the narrow ones several arrays share more
+// (axes_whole_params.cpp).
+AxesVariant group_variant(std::uint64_t bytes, std::uint64_t element_bytes) {
+  constexpr std::uint32_t whole_bytes = 16 << 10;
   AxesVariant variant;
   variant.elements = bytes <= kFewGroupBytes;
-  variant.whole = false;
+  variant.whole_bytes = element_bytes % 4 == 0 ? whole_bytes : 2 * whole_bytes;
   variant.grouped = true;
   return variant;
 }
@@ -80,6 +83,9 @@ struct GroupKindOf {
         return Found{{Kind::stretches}, kind};
     }
     return std::nullopt;
+  }
+  std::optional<Found> operator()(const AxesWholeKernel& whole) const {
+    return Found{{Kind::wholes}, log2_of(static_cast<std::uint64_t>(whole.unit_bytes))};
   }
   static std::optional<Found> of_plane(const kernels::GroupPlane& plane) {
     const std::uint32_t kind = kernels::group_plane_kind(plane);
@@ -151,12 +157,12 @@ void replace_copy(GpuPass& pass) {
 }
 
 std::vector<GpuPass> passes_of_axes(const Axes& axes, const Problem& problem) {
-  std::vector<GpuPass> passes =
-      axes_passes({.count = axes.count(),
-                   .element_bytes = problem.element_bytes,
-                   .batch = problem.batch,
-                   .form = axes,
-                   .axes = group_variant(axes.count() * problem.element_bytes * problem.batch)});
+  std::vector<GpuPass> passes = axes_passes(
+      {.count = axes.count(),
+       .element_bytes = problem.element_bytes,
+       .batch = problem.batch,
+       .form = axes,
+       .axes = group_variant(axes.count() * problem.element_bytes * problem.batch, problem.element_bytes)});
   for (GpuPass& pass : passes) replace_copy(pass);
   return passes;
 }
@@ -173,7 +179,7 @@ std::vector<GpuPass> passes_of_parts(const std::vector<AxisMap>& parts, std::uin
                                  static_cast<std::uint64_t>(normal.out_first) * element_bytes));
       continue;
     }
-    passes.push_back(view_pass(normal, element_bytes, group_variant(bytes)));
+    passes.push_back(view_pass(normal, element_bytes, group_variant(bytes, element_bytes)));
   }
   return passes;
 }
@@ -253,6 +259,14 @@ ArraySkews skew_params(GpuKernel& kernel, std::uint64_t in_past, std::uint64_t o
     const ArraySkews skews{.in = in, .out = static_cast<std::uint32_t>(out_past % kernels::kLineSector)};
     lines->in = {.begin = skews.in + lines->in.begin, .end = skews.in + lines->in.end};
     lines->out = {.begin = skews.out + lines->out.begin, .end = skews.out + lines->out.end};
+    return skews;
+  }
+  if (auto* const whole = std::get_if<kernels::AxesWholeParams>(&kernel.params)) {
+    constexpr std::uint64_t sector = kernels::kWholeSector;
+    const ArraySkews skews{.in = static_cast<std::uint32_t>(in_past % sector),
+                           .out = static_cast<std::uint32_t>(out_past % sector)};
+    whole->in = {.begin = skews.in + whole->in.begin, .end = skews.in + whole->in.end};
+    whole->out = {.begin = skews.out + whole->out.begin, .end = skews.out + whole->out.end};
     return skews;
   }
   if (auto* const elements = std::get_if<kernels::AxesElementsParams>(&kernel.params)) {
@@ -449,6 +463,11 @@ class GroupTableMaker {
     return offsetof(kernels::AxesBoxParams, row) + rows * sizeof(kernels::BoxRow);
   }
 
+  static std::size_t used_bytes(const kernels::AxesWholeParams& whole) {
+    return offsetof(kernels::AxesWholeParams, axis) +
+           static_cast<std::size_t>(whole.axes) * sizeof(kernels::AxesWholeParams::Axis);
+  }
+
   // Tiles of equal arrays, as many as are worth a launch, take their parameters as those of one array do.
   void split_tiles() {
     constexpr std::uint64_t worth_blocks = 1024;
@@ -488,11 +507,11 @@ class GroupTableMaker {
     return kind == GroupFamily::Kind::vectors || kind == GroupFamily::Kind::elements;
   }
 
-  // Planes and stretches are of few blocks, whose parameters are not in a multiprocessor's cache.
+  // Planes, stretches and wholes are of few blocks, whose parameters are not in a multiprocessor's cache.
   static void hold_params(OpenLaunch& open) {
     using Kind = GroupFamily::Kind;
     const Kind kind = open.launch.family.kind;
-    const bool holds = kind == Kind::planes || kind == Kind::stretches;
+    const bool holds = kind == Kind::planes || kind == Kind::stretches || kind == Kind::wholes;
     std::uint32_t most = 0;
     for (PlacedArray& array : open.arrays) {
       if (!holds) array.first.held = 0;

@@ -78,6 +78,8 @@ KernelEntry group_kernel(const kernels::GroupFamily& family) {
       return group_plane_kernel();
     case Kind::stretches:
       return group_stretch_kernel();
+    case Kind::wholes:
+      return group_whole_kernel();
     case Kind::values:  // compiled when it is asked for
       break;
   }

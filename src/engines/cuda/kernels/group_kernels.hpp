@@ -3,8 +3,9 @@
 //
 //     all                params: kernels::GroupTable by value, const std::byte* params, const GroupBlock* blocks
 //     equal tiles        the tile's parameters by value instead of the pointer to all
-//     boxes, planes,     dynamic shared memory: of parameters that are held, then of the largest box, plane or
-//     stretches, tiles   stretch, of the tile; of boxes GroupTable::boxes
+//     boxes, planes,     dynamic shared memory: of parameters that are held, then of the largest box, plane,
+//     stretches, wholes, stretch or whole, of the tile; of boxes GroupTable::boxes
+//     tiles
 //     store addresses    params: GroupAddresses by value, const std::byte** to
 #pragma once
 
@@ -22,6 +23,7 @@ KernelEntry group_kernel(const kernels::GroupFamily& family);
 KernelEntry group_box_kernel();
 KernelEntry group_plane_kernel();
 KernelEntry group_stretch_kernel();
+KernelEntry group_whole_kernel();
 KernelEntry group_tile_kernel(const kernels::CompiledTile& wanted, bool are_equal);
 
 /// Some addresses, on their way to the device as a launch's parameters: those of a graph are kept with it.

@@ -98,6 +98,7 @@ __global__ void __launch_bounds__(kernels::kViewRowsThreads)
     permute_view_rows(const __grid_constant__ kernels::ViewRowsParams params, const std::byte* in,
                       std::byte* out) {
   constexpr kernels::ViewRowsShape shape = kernels::kViewRowsShapes[index];
+  wait_for_kernel_before();
   StreamedMemory<shape.access_bytes> memory{in, out, nullptr};
   kernels::move_view_rows<shape>(memory, params, blockIdx.x, threadIdx.x);
 }
@@ -148,7 +149,9 @@ KernelEntry view_rows_kernel(const kernels::ViewRowsShape& wanted) {
   return find_entry<std::size(kernels::kViewRowsShapes)>([&](auto number) -> KernelEntry {
     constexpr std::size_t index = decltype(number)::value;
     if (wanted != kernels::kViewRowsShapes[index]) return {};
-    return entry_of(&permute_view_rows<index>, kernels::kViewRowsThreads);
+    KernelEntry entry = entry_of(&permute_view_rows<index>, kernels::kViewRowsThreads);
+    entry.early = true;
+    return entry;
   });
 }
 

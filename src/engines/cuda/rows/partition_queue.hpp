@@ -81,16 +81,17 @@ class PartitionSteps {
     return made;
   }
 
-  /// Fills before() and totals() for this digit, of few chunks when buckets begin.
+  /// Fills before() and totals() for this digit, of few chunks when buckets begin. `only_counts`: before()
+  /// has the counts of each chunk.
   template <typename Source>
-  void count(const PartitionGrid& grid, const Source& source) {
+  void count(const PartitionGrid& grid, const Source& source, bool only_counts = false) {
     if (partition_.chunks == 0) return queue_.fill(totals_.data(), 0, grid.buckets() * sizeof(Word));
     CountDigits<Source, Word> kernel;
     kernel.grid = grid;
     kernel.source = source;
     kernel.counts = tables_.front().data();
     queue_.run(kernel);
-    if (sums_with_buckets()) return;
+    if (only_counts || sums_with_buckets()) return;
     Columns columns{.rows = partition_.chunks, .column_bits = grid.bits, .region_bits = 0};
     while (columns.rows > std::uint64_t{1} << columns.region_bits) ++columns.region_bits;
     scan(columns, 0, totals_.data());

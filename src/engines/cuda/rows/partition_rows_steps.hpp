@@ -198,6 +198,17 @@ struct CountDigits {
   }
 };
 
+/// What a bucket takes of its items, and the places of that.
+struct BucketRule {
+  std::uint64_t capacity = ~std::uint64_t{0};
+  device::Division64 multiple;
+
+  constexpr std::uint64_t kept(std::uint64_t items) const { return items < capacity ? items : capacity; }
+  constexpr std::uint64_t places(std::uint64_t items) const {
+    return multiple.quotient(kept(items) + multiple.divisor() - 1) * multiple.divisor();
+  }
+};
+
 /// Where buckets begin. One block, whatever their number; a power of two of them, of which `named` have a
 /// name. The sums are kept in 64 bits. Counts of a few chunks it sums up itself, as ScanColumns does those of
 /// many.
@@ -211,15 +222,14 @@ struct BeginBuckets {
 
   std::uint32_t buckets = 0;
   std::uint64_t named = 0;
-  std::uint64_t chunks = 0;                    // whose counts are summed up here
-  Word* counted = nullptr;                     // [chunks][buckets]
-  Word* totals = nullptr;                      // [buckets]
-  std::uint64_t capacity = ~std::uint64_t{0};  // items of a bucket
-  device::Division64 multiple;                 // of places of a bucket
-  std::uint64_t* begins = nullptr;             // [buckets + 1]
-  std::uint64_t* present = nullptr;            // items that are in a bucket, unless null
-  std::int64_t* offsets = nullptr;             // [named + 1], unless null
-  std::int64_t* counts = nullptr;              // [named], unless null
+  std::uint64_t chunks = 0;  // whose counts are summed up here
+  Word* counted = nullptr;   // [chunks][buckets]
+  Word* totals = nullptr;    // [buckets]
+  BucketRule rule;
+  std::uint64_t* begins = nullptr;   // [buckets + 1]
+  std::uint64_t* present = nullptr;  // items that are in a bucket, unless null
+  std::int64_t* offsets = nullptr;   // [named + 1], unless null
+  std::int64_t* counts = nullptr;    // [named], unless null
 
   constexpr std::uint64_t blocks() const { return 1; }
   constexpr std::uint32_t shared_bytes() const {
@@ -237,9 +247,8 @@ struct BeginBuckets {
     std::uint64_t items = 0;
     for (std::uint32_t b = begin; b < end; ++b) {
       if (chunks > 0) sum_chunks(b);
-      const std::uint64_t kept = kept_of(b);
-      places += padded(kept);
-      items += kept;
+      places += rule.places(totals[b]);
+      items += rule.kept(totals[b]);
     }
     places_of[block.thread()] = places;
     items_of[block.thread()] = items;
@@ -256,11 +265,10 @@ struct BeginBuckets {
     }
     std::uint64_t at = places_of[block.thread()] - places;
     for (std::uint32_t b = begin; b < end; ++b) {
-      const std::uint64_t kept = kept_of(b);
       begins[b] = at;
       if (b < named && offsets != nullptr) offsets[b] = static_cast<std::int64_t>(at);
-      if (b < named && counts != nullptr) counts[b] = static_cast<std::int64_t>(kept);
-      at += padded(kept);
+      if (b < named && counts != nullptr) counts[b] = static_cast<std::int64_t>(rule.kept(totals[b]));
+      at += rule.places(totals[b]);
     }
     if (block.thread() != kThreads - 1) return;
     begins[buckets] = at;
@@ -285,13 +293,6 @@ struct BeginBuckets {
       }
     }
     totals[b] = sum;
-  }
-  constexpr std::uint64_t kept_of(std::uint32_t b) const {
-    const std::uint64_t total = totals[b];
-    return total < capacity ? total : capacity;
-  }
-  constexpr std::uint64_t padded(std::uint64_t kept) const {
-    return multiple.quotient(kept + multiple.divisor() - 1) * multiple.divisor();
   }
 };
 
@@ -363,7 +364,7 @@ struct PadPlaces {
 
   std::uint32_t buckets = 0;
   const Word* totals = nullptr;
-  std::uint64_t capacity = ~std::uint64_t{0};
+  BucketRule rule;
   const std::uint64_t* begins = nullptr;
   std::uint64_t most_places = 0;
   std::int64_t* inverse = nullptr;  // unless null
@@ -381,8 +382,8 @@ struct PadPlaces {
     const std::uint64_t threads = block.blocks() * kThreads;
     const std::uint64_t thread = block.index() * kThreads + block.thread();
     for (std::uint64_t b = thread / kWarpLanes; b < buckets; b += threads / kWarpLanes) {
-      const std::uint64_t kept = totals[b] < capacity ? totals[b] : capacity;
-      for (std::uint64_t at = begins[b] + kept + lane_of(block); at < begins[b + 1]; at += kWarpLanes)
+      for (std::uint64_t at = begins[b] + rule.kept(totals[b]) + lane_of(block); at < begins[b + 1];
+           at += kWarpLanes)
         pad(at);
     }
     for (std::uint64_t at = begins[buckets] + thread; at < most_places; at += threads) pad(at);
@@ -395,18 +396,23 @@ struct PadPlaces {
   }
 };
 
-/// For a routing: places of items, items of places, rows of places, and what no item goes to besides.
+/// For a routing: places of items, items of places, rows of places, and what no item goes to besides. Of few
+/// buckets and chunks each block sums up the counts by itself, a launch less that waits for the one before.
 template <int kBits, typename Word>
 struct PlaceItems {
   static constexpr std::uint32_t kThreads = PartitionGrid::kThreads;
   static constexpr int kMinBlocks = 1;
   static constexpr std::uint32_t kItems = PartitionGrid::kItems;
+  static constexpr bool kFollows = true;  // keys are on their way before what others counted is known
 
   PartitionGrid grid;
   KeyedEntries source;
-  const Word* before = nullptr;           // [chunks][buckets]
-  const std::uint64_t* begins = nullptr;  // [buckets + 1]
-  std::uint64_t capacity = ~std::uint64_t{0};
+  const Word* before = nullptr;           // [chunks][buckets]; summed up here, what chunks have themselves
+  const std::uint64_t* begins = nullptr;  // [buckets + 1]; null: summed up here, by the four below
+  BucketRule rule;
+  std::uint64_t named = 0;          // of the buckets
+  std::int64_t* offsets = nullptr;  // [named + 1], unless null
+  std::int64_t* counts = nullptr;   // [named], unless null
   device::Division64 keys_per_row;
   std::int64_t* places = nullptr;   // [items], unless null
   std::int64_t* inverse = nullptr;  // [most places], unless null
@@ -414,26 +420,43 @@ struct PlaceItems {
   PadPlaces<Word> padding;
   bool pads = false;
 
+  /// Whether blocks can sum up counts: those of at most so many chunks, all places being fewer than 2^32.
+  static constexpr bool kSums = sizeof(Word) == 4 && 1U << kBits <= kThreads;
+  static constexpr std::uint64_t kMostChunks = 64;
+
   constexpr std::uint64_t blocks() const { return grid.chunks(); }
-  constexpr std::uint32_t shared_bytes() const { return grid.buckets() * (16 + 4 * PartitionGrid::kWarps); }
+  constexpr std::uint32_t shared_bytes() const {
+    const std::uint32_t own = begins != nullptr ? 0 : 8 * (grid.buckets() + 1) + 4 * grid.buckets();
+    return grid.buckets() * (16 + 4 * PartitionGrid::kWarps) + own + 4 * kScanScratchWords;
+  }
 
   template <Block B>
   constexpr void operator()(B& block) const {
     auto* const running = reinterpret_cast<std::uint64_t*>(block.shared());
     std::uint64_t* const base = running + grid.buckets();
     auto* const next = reinterpret_cast<std::uint32_t*>(base + grid.buckets());
-    for (std::uint32_t b = block.thread(); b < grid.buckets(); b += kThreads)
+    std::uint32_t* const scratch = next + std::uint64_t{PartitionGrid::kWarps} * grid.buckets();
+    std::uint64_t first = block.index() * grid.chunk_items();
+    std::uint64_t key[kItems] = {};
+    source.load_keys(RankRound<kBits>::first_of(block, first), kWarpLanes, grid.items, key);
+    if constexpr (requires { block.follow(); }) block.follow();
+    const std::uint64_t* starts = begins;
+    PadPlaces<Word> pad = padding;
+    if constexpr (kSums) {
+      if (begins == nullptr) {
+        auto* const own = reinterpret_cast<std::uint64_t*>(scratch + kScanScratchWords);
+        sum_chunks(block, running, own, scratch);
+        starts = pad.begins = own;
+        pad.totals = reinterpret_cast<const Word*>(own + grid.buckets() + 1);
+      }
+    }
+    for (std::uint32_t b = block.thread(); begins != nullptr && b < grid.buckets(); b += kThreads)
       running[b] = before[block.index() * grid.buckets() + b];
     block.barrier();
-    for (std::uint32_t round = 0; round < grid.rounds; ++round) {
-      const std::uint64_t first =
-          block.index() * grid.chunk_items() + std::uint64_t{round} * PartitionGrid::kRound;
-      if (first >= grid.items) break;
+    for (std::uint32_t round = 0; round < grid.rounds && first < grid.items; ++round) {
       const std::uint64_t own = RankRound<kBits>::first_of(block, first);
       std::uint32_t digit[kItems] = {};
       std::uint32_t rank[kItems] = {};
-      std::uint64_t key[kItems] = {};
-      source.load_keys(own, kWarpLanes, grid.items, key);
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kItems; ++k)
         digit[k] = kernels::is_row(key[k]) ? static_cast<std::uint32_t>(key[k]) : RankRound<kBits>::kNone;
@@ -443,17 +466,54 @@ struct PlaceItems {
       for (std::uint32_t k = 0; k < kItems; ++k) {
         const std::uint64_t i = own + static_cast<std::uint64_t>(k) * kWarpLanes;
         if (i < grid.items)
-          place(i, digit[k], digit[k] == RankRound<kBits>::kNone ? 0 : base[digit[k]] + rank[k]);
+          place(starts, i, digit[k], digit[k] == RankRound<kBits>::kNone ? 0 : base[digit[k]] + rank[k]);
       }
       block.barrier();
+      first += PartitionGrid::kRound;
+      if (round + 1 < grid.rounds)
+        source.load_keys(RankRound<kBits>::first_of(block, first), kWarpLanes, grid.items, key);
     }
-    if (pads) padding(block);
+    if (pads) pad(block);
   }
 
  private:
-  constexpr void place(std::uint64_t item, std::uint32_t digit, std::uint64_t rank) const {
-    const bool kept = digit != RankRound<kBits>::kNone && rank < capacity;
-    const std::uint64_t at = kept ? begins[digit] + rank : 0;
+  // running: items of the chunks before. own: where buckets begin, and behind that what each has in all. The
+  // first block tells of them. Ends with a barrier.
+  template <Block B>
+  constexpr void sum_chunks(B& block, std::uint64_t* running, std::uint64_t* own,
+                            std::uint32_t* scratch) const {
+    const std::uint32_t buckets = grid.buckets();
+    auto* const totals = reinterpret_cast<Word*>(own + buckets + 1);
+    const std::uint32_t b = block.thread();  // a thread a bucket
+    constexpr std::uint32_t kAhead = 16;     // counts on their way
+    Word all = 0;
+    for (std::uint64_t chunk = 0; b < buckets && chunk < blocks(); chunk += kAhead) {
+      Word count[kAhead] = {};
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kAhead; ++k) {
+        if (chunk + k < blocks()) count[k] = before[(chunk + k) * buckets + b];
+      }
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kAhead; ++k) {
+        if (chunk + k == block.index()) running[b] = all;
+        all += count[k];
+      }
+    }
+    if (b < buckets) own[b] = rule.places(all);
+    if (b < buckets) totals[b] = all;
+    if (b == 0) own[buckets] = 0;
+    exclusive_sums<kThreads>(block, own, buckets + 1, scratch);
+    if (block.index() > 0) return;
+    for (std::uint32_t at = b; at <= named; at += kThreads) {
+      if (offsets != nullptr) offsets[at] = static_cast<std::int64_t>(own[at]);
+      if (counts != nullptr && at < named) counts[at] = static_cast<std::int64_t>(rule.kept(totals[at]));
+    }
+  }
+
+  constexpr void place(const std::uint64_t* starts, std::uint64_t item, std::uint32_t digit,
+                       std::uint64_t rank) const {
+    const bool kept = digit != RankRound<kBits>::kNone && rank < rule.capacity;
+    const std::uint64_t at = kept ? starts[digit] + rank : 0;
     if (places != nullptr) places[item] = kept ? static_cast<std::int64_t>(at) : -1;
     if (!kept) return;
     if (inverse != nullptr) inverse[at] = static_cast<std::int64_t>(item);

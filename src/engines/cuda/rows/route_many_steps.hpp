@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "engines/cuda/kernels/device_block.hpp"
+#include "engines/cuda/rows/partition_rows_steps.hpp"
 #include "faro/device/division.hpp"
 
 namespace faro::cuda {
@@ -41,17 +42,6 @@ struct BeginKeys : PlainKernel<> {
       }
     }
     begins[bucket] = static_cast<Word>(low);
-  }
-};
-
-/// What a bucket takes of its items, and the places of that.
-struct BucketRule {
-  std::uint64_t capacity = ~std::uint64_t{0};
-  device::Division64 multiple;
-
-  constexpr std::uint64_t kept(std::uint64_t items) const { return items < capacity ? items : capacity; }
-  constexpr std::uint64_t places(std::uint64_t items) const {
-    return multiple.quotient(kept(items) + multiple.divisor() - 1) * multiple.divisor();
   }
 };
 

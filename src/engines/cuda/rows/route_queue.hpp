@@ -26,46 +26,32 @@ struct RouteWork {
 
 namespace detail {
 
-template <int kBits, typename Queue, typename Word>
-void place_items(WorkspaceQueue<Queue>& queue, const PartitionSteps<Queue, Word>& steps,
-                 const PartitionGrid& grid, const RouteWork& work, const DeviceRoute& to,
-                 const PadPlaces<Word>* padding) {
-  PlaceItems<kBits, Word> place;
+template <int kBits, typename Word, typename Queue>
+void route_items_of(WorkspaceQueue<Queue>& queue, const faro::detail::RowPartition& partition,
+                    const RouteWork& work, const DeviceRoute& to) {
+  using Place = PlaceItems<kBits, Word>;
+  PartitionSteps<Queue, Word> steps(queue, partition);
+  const PartitionGrid grid = steps.grid(0, partition.digits.front(), nullptr);
+  KeyedEntries source;
+  source.entries = work.keys;
+  source.faults = work.faults;
+  const BucketRule rule{.capacity = work.capacity, .multiple = device::Division64(work.multiple)};
+  Place place;
   place.grid = grid;
-  place.source.entries = work.keys;
+  place.source = source;
   place.before = steps.before();
-  place.begins = steps.begins();
-  place.capacity = work.capacity;
+  place.rule = rule;
+  place.named = work.keys.rows;
+  place.offsets = to.offsets;
+  place.counts = to.counts;
   place.keys_per_row = device::Division64(work.keys_per_row);
   place.places = to.places;
   place.inverse = to.inverse;
   place.rows = to.rows;
-  place.pads = padding != nullptr;
-  if (padding != nullptr) place.padding = *padding;
-  queue.run(place);
-}
-
-template <typename Word, typename Queue>
-void route_items(WorkspaceQueue<Queue>& queue, const faro::detail::RowPartition& partition,
-                 const RouteWork& work, const DeviceRoute& to) {
-  PartitionSteps<Queue, Word> steps(queue, partition);
-  const int bits = partition.digits.front();
-  const PartitionGrid grid = steps.grid(0, bits, nullptr);
-  KeyedEntries source;
-  source.entries = work.keys;
-  source.faults = work.faults;
-  steps.count(grid, source);
-  auto begin = steps.begin_buckets(grid);
-  begin.named = work.keys.rows;
-  begin.capacity = work.capacity;
-  begin.multiple = device::Division64(work.multiple);
-  begin.offsets = to.offsets;
-  begin.counts = to.counts;
-  queue.run(begin);
-  PadPlaces<Word> pad;
+  PadPlaces<Word>& pad = place.padding;
   pad.buckets = grid.buckets();
   pad.totals = steps.totals();
-  pad.capacity = work.capacity;
+  pad.rule = rule;
   pad.begins = steps.begins();
   pad.most_places = work.most_places;
   pad.inverse = to.inverse;
@@ -74,11 +60,29 @@ void route_items(WorkspaceQueue<Queue>& queue, const faro::detail::RowPartition&
   // The blocks that place items pad as well, unless there is much more of that.
   constexpr std::uint64_t kMostOfItem = 8;
   const bool apart = partition.chunks == 0 || work.most_places / kMostOfItem > work.keys.count;
-  if (pads && apart) queue.run(pad);
-  const PadPlaces<Word>* const with_places = pads && !apart ? &pad : nullptr;
+  place.pads = pads && !apart;
+  const bool is_summed = Place::kSums && partition.chunks > 0 && partition.chunks <= Place::kMostChunks &&
+                         work.most_places >> 32 == 0 && !(pads && apart);
+  steps.count(grid, source, is_summed);
+  if (!is_summed) {
+    auto begin = steps.begin_buckets(grid);
+    begin.named = work.keys.rows;
+    begin.rule = rule;
+    begin.offsets = to.offsets;
+    begin.counts = to.counts;
+    queue.run(begin);
+    place.begins = steps.begins();
+    if (pads && apart) queue.run(pad);
+  }
+  queue.run(place);
+}
+
+template <typename Word, typename Queue>
+void route_items(WorkspaceQueue<Queue>& queue, const faro::detail::RowPartition& partition,
+                 const RouteWork& work, const DeviceRoute& to) {
   constexpr int kFewBits = 8;
-  if (bits <= kFewBits) return place_items<kFewBits>(queue, steps, grid, work, to, with_places);
-  place_items<faro::detail::kRouteBits>(queue, steps, grid, work, to, with_places);
+  if (partition.digits.front() <= kFewBits) return route_items_of<kFewBits, Word>(queue, partition, work, to);
+  route_items_of<faro::detail::kRouteBits, Word>(queue, partition, work, to);
 }
 
 // Words of the sums of `rows` numbers, and of the sums of their tiles.

@@ -52,7 +52,7 @@ class KeptShapes {
       }
     }
     made.is_planned = true;
-    if (auto pass = is_as_quick(units) ? std::nullopt : faro::detail::searched_pass(units))
+    if (auto pass = faro::detail::searched_pass(units))
       made.pass = std::make_shared<const faro::detail::GpuPass>(*std::move(pass));
     const std::lock_guard lock(mutex_);
     Pass pass = made.pass;
@@ -69,13 +69,6 @@ class KeptShapes {
     Pass pass = nullptr;
   };
   static constexpr std::size_t kMost = 64;
-
-  // Rows that stay and elements are a plan's without a search.
-  static bool is_as_quick(const faro::detail::AxisMap& units) {
-    const auto kernel = faro::detail::quick_kernel(units, 0, 0);
-    return kernel && (std::holds_alternative<faro::detail::ViewRowsKernel>(kernel->id) ||
-                      std::holds_alternative<faro::detail::AxesElementsKernel>(kernel->id));
-  }
 
   static std::uint64_t number_of(const faro::detail::AxisMap& units) {
     constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
@@ -118,6 +111,8 @@ void choose_way(const FamilyCall& call, const kernels::FamilyView& part, std::ui
                         view.axis[0].in == static_cast<std::int64_t>(own);
   if (view.axes == 0 || is_dense) return visitor.copy(part, call);
   const auto units = faro::detail::axis_map(view, own);
+  // Elements and rows that stay are a plan's without a search.
+  if (const auto rows = faro::detail::quick_rows_kernel(units, in, out)) return visitor.kernel(*rows);
   if (const KeptShapes::Pass pass = visitor.kept(units)) {
     const auto fits = [&](const faro::detail::GpuKernel& kernel) {
       return in % kernel.in_alignment == 0 && out % kernel.out_alignment == 0;
