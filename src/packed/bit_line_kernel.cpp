@@ -7,6 +7,9 @@
 #include "packed/bit_lines.hpp"
 
 #define HWY_WANT_AVX3_DL
+#include <algorithm>
+#include <bit>
+
 #include "hwy/highway.h"
 #include "hwy/targets.h"
 
@@ -67,38 +70,67 @@ HWY_INLINE void Exchange(const LineImage* masks, Line* lines) {
   }
 }
 
-// Asks for lines of the tiles that come next, row by row.
+// Asks for lines in the order in which they are loaded, so far ahead that they are there and still there;
+// while lines are stored too, for the memory is to do both at once. Counts chunks of 2^chunk_bits lines.
 class Fetcher {
  public:
-  explicit Fetcher(const BitLines& p) : rows_(p.fetched_rows), lines_(p.fetched_lines) {}
-
-  void Begin(const std::byte* base_array, std::uint64_t base) {
-    array_ = base_array;
-    base_ = base;
-    row_ = 0;
-    line_ = 0;
+  Fetcher(const BitLines& p, int chunk_bits, LineRange range, const std::byte* in)
+      : p_(p),
+        in_(in),
+        cursor_(p.block_sources, p.block_bits, p.array_bytes * 8, range.begin),
+        chunk_bits_(chunk_bits),
+        row_bits_(p.exchange_bits - chunk_bits),
+        tile_(p.micro_sources.size() << row_bits_),
+        ahead_(kLinesAhead >> chunk_bits),
+        left_(p.reads_array ? (range.end - range.begin) * tile_ : 0) {
+    Until(ahead_);
   }
-  void End() { row_ = rows_.size(); }
 
-  // Half the lines of 2^kBits, for what is loaded is stored as well, and the memory is to do both at once.
-  template <int kBits>
-  HWY_INLINE void Step() {
-    constexpr int kLines = ((1 << kBits) + 1) / 2;
-    for (int i = 0; i < kLines && row_ < rows_.size(); ++i) {
-      __builtin_prefetch(array_ + (base_ ^ rows_[row_] ^ lines_[line_]), 0, 2);
-      if (++line_ != lines_.size()) continue;
-      line_ = 0;
-      ++row_;
-    }
+  HWY_INLINE void WhileLoading(std::uint64_t chunk) {
+    Until(std::max(ahead_ + chunk / 2, std::min(ahead_ + chunk, tile_)));
   }
+  // Of 2^step_bits.
+  HWY_INLINE void WhileStoring(std::uint64_t step, int step_bits) {
+    const std::uint64_t loaded = std::max(ahead_ + tile_ / 2, tile_);
+    Until(loaded + ((ahead_ + tile_ - loaded) * step >> step_bits));
+  }
+  void NextTile() { asked_ -= tile_; }
 
  private:
-  const std::vector<std::uint64_t>& rows_;
-  const std::vector<std::uint64_t>& lines_;
-  const std::byte* array_ = nullptr;
-  std::uint64_t base_ = 0;
-  std::uint64_t row_ = ~std::uint64_t{0};
-  std::uint64_t line_ = 0;
+  static constexpr std::uint64_t kLinesAhead = 256;
+
+  HWY_INLINE void Until(std::uint64_t chunks) {
+    for (; asked_ < chunks; ++asked_) {
+      if (left_ == 0) continue;
+      --left_;
+      Ask();
+    }
+  }
+  HWY_INLINE void Ask() {
+    const std::uint64_t row = chunk_ >> p_.load_bits;
+    const std::uint64_t side = chunk_ & ((std::uint64_t{1} << p_.load_bits) - 1);
+    const std::uint32_t micro = p_.load_order[row >> row_bits_ << p_.load_bits | side];
+    const std::uint64_t first = (row & ((std::uint64_t{1} << row_bits_) - 1)) << chunk_bits_;
+    const std::byte* const array = in_ + cursor_.array() / 8;
+    const std::uint64_t base = cursor_.value() / 8 ^ p_.micro_sources[micro];
+    const std::uint64_t* const sources = p_.line_sources.data() + first;
+    for (std::uint64_t j = 0; j < std::uint64_t{1} << chunk_bits_; ++j)
+      __builtin_prefetch(array + (base ^ sources[j]), 0, 2);
+    if (++chunk_ < tile_) return;
+    chunk_ = 0;
+    cursor_.advance();
+  }
+
+  const BitLines& p_;
+  const std::byte* in_;
+  cpu::TileCursor cursor_;
+  int chunk_bits_;
+  int row_bits_;
+  std::uint64_t tile_;
+  std::uint64_t ahead_;
+  std::uint64_t left_;
+  std::uint64_t asked_ = 0;  // from the beginning of the tile that is moved
+  std::uint64_t chunk_ = 0;  // of the tile that is asked for
 };
 
 constexpr LineImage kIota = [] {
@@ -114,44 +146,73 @@ HWY_INLINE Line TurnedFirst(const BitLines& p, Line iota, std::uint64_t j, Line 
   return _mm512_gf2p8affine_epi64_epi8(Permuted(index, line), _mm512_set1_epi64(matrix), 0);
 }
 
+// 2^kBits lines of memory from line `first` of a micro tile on.
 template <int kBits, bool kTurns>
-void LoadLines(const BitLines& p, const std::byte* in, std::uint64_t source, LineImage* to,
-               Fetcher& fetcher) {
+HWY_INLINE void LoadLines(const BitLines& p, const std::byte* in, std::uint64_t source, std::uint64_t first,
+                          LineImage* to) {
   const Line iota = Load(&kIota);
   const std::uint64_t* const sources = p.line_sources.data();
-  const LineImage* const masks = p.exchange_masks.data();
-  const std::uint64_t count = std::uint64_t{1} << p.exchange_bits;
-  for (std::uint64_t first = 0; first < count; first += std::uint64_t{1} << kBits) {
-    fetcher.Step<kBits>();
+  Line lines[1 << kBits];
+  FARO_UNROLL_LINES
+  for (int i = 0; i < 1 << kBits; ++i) {
+    const std::uint64_t j = first + static_cast<std::uint64_t>(i);
+    Line line = Load(in + (source ^ sources[j]));
+    if constexpr (kTurns) line = TurnedFirst(p, iota, j, line);
+    lines[i] = line;
+  }
+  Exchange<kBits>(p.exchange_masks.data(), lines);
+  FARO_UNROLL_LINES
+  for (int i = 0; i < 1 << kBits; ++i) _mm512_store_si512(to + first + i, lines[i]);
+}
+
+// Bits first .. first + kBits - 1 of the lines' number, of 2^(first + kBits) lines.
+template <int kBits>
+HWY_INLINE void ExchangeLines(const BitLines& p, int first, LineImage* data) {
+  const std::uint64_t step = std::uint64_t{1} << first;
+  for (std::uint64_t low = 0; low < step; ++low) {
+    LineImage* const at = data + low;
     Line lines[1 << kBits];
     FARO_UNROLL_LINES
-    for (int i = 0; i < 1 << kBits; ++i) {
-      const std::uint64_t j = first + static_cast<std::uint64_t>(i);
-      Line line = Load(in + (source ^ sources[j]));
-      if constexpr (kTurns) line = TurnedFirst(p, iota, j, line);
-      lines[i] = line;
-    }
-    Exchange<kBits>(masks, lines);
+    for (int i = 0; i < 1 << kBits; ++i) lines[i] = Load(at + static_cast<std::uint64_t>(i) * step);
+    Exchange<kBits>(p.exchange_masks.data() + first, lines);
     FARO_UNROLL_LINES
-    for (int i = 0; i < 1 << kBits; ++i) _mm512_store_si512(to + first + i, lines[i]);
+    for (int i = 0; i < 1 << kBits; ++i)
+      _mm512_store_si512(at + static_cast<std::uint64_t>(i) * step, lines[i]);
   }
 }
 
-// Bits first .. first + kBits - 1 of the lines' number.
-template <int kBits>
-void ExchangeLines(const BitLines& p, int first, LineImage* data) {
-  const std::uint64_t step = std::uint64_t{1} << first;
+struct TilePlaces {
+  const std::byte* in;
+  std::uint64_t source;
+  std::byte* out;
+  std::uint64_t target;
+  std::uint64_t lanes;
+};
+
+// All lines of a section; kBetween bits more are exchanged while lines are near.
+template <int kBits, bool kTurns, int kBetween>
+void LoadSection(const BitLines& p, const TilePlaces& tile, std::uint64_t section, LineImage* buffer,
+                 Fetcher& fetcher) {
+  constexpr std::uint64_t kChunk = std::uint64_t{1} << kBits;
+  constexpr std::uint64_t kNear = kChunk << kBetween;
   const std::uint64_t count = std::uint64_t{1} << p.exchange_bits;
-  for (std::uint64_t high = 0; high < count; high += step << kBits) {
-    for (std::uint64_t low = 0; low < step; ++low) {
-      LineImage* const at = data + high + low;
-      Line lines[1 << kBits];
-      FARO_UNROLL_LINES
-      for (int i = 0; i < 1 << kBits; ++i) lines[i] = Load(at + static_cast<std::uint64_t>(i) * step);
-      Exchange<kBits>(p.exchange_masks.data() + first, lines);
-      FARO_UNROLL_LINES
-      for (int i = 0; i < 1 << kBits; ++i)
-        _mm512_store_si512(at + static_cast<std::uint64_t>(i) * step, lines[i]);
+  const std::uint64_t together = std::uint64_t{1} << p.load_bits;
+  std::uint64_t chunk = 0;
+  for (std::size_t group = section; group < section + p.section; group += together) {
+    const std::uint32_t* const micros = p.load_order.data() + group;
+    const auto lines_of = [&](std::uint64_t m) {
+      return buffer + ((micros[m] - section) << p.exchange_bits);
+    };
+    for (std::uint64_t near = 0; near < count; near += kNear) {
+      for (std::uint64_t first = near; first < near + kNear; first += kChunk) {
+        for (std::uint64_t m = 0; m < together; ++m) {
+          fetcher.WhileLoading(++chunk);
+          LoadLines<kBits, kTurns>(p, tile.in, tile.source ^ p.micro_sources[micros[m]], first, lines_of(m));
+        }
+      }
+      if constexpr (kBetween > 0) {
+        for (std::uint64_t m = 0; m < together; ++m) ExchangeLines<kBetween>(p, kBits, lines_of(m) + near);
+      }
     }
   }
 }
@@ -160,6 +221,7 @@ void ExchangeLines(const BitLines& p, int first, LineImage* data) {
 template <LineTurn::Kind kKind>
 class Turner {
  public:
+  Turner() = default;
   Turner(const BitLines& p, std::uint64_t lanes)
       : flips_(p.last_flips.data()), matrices_(p.matrices), lanes_(p.place_flips[lanes]) {
     last_ = Flipped(Load(&p.turn.last), lanes_.outer);
@@ -200,8 +262,8 @@ class Turner {
   // Each 8 bytes as a matrix, whose columns are what it makes of unit vectors.
   HWY_INLINE Line Squares(Line line) const { return _mm512_gf2p8affine_epi64_epi8(units_, line, 0); }
 
-  const TurnFlip* flips_;
-  const std::uint64_t* matrices_;
+  const TurnFlip* flips_ = nullptr;
+  const std::uint64_t* matrices_ = nullptr;
   TurnFlip lanes_;
   Line first_;
   Line second_;
@@ -220,42 +282,42 @@ HWY_INLINE void LastExchange(const BitLines& p, const LineImage* data, std::uint
 }
 
 template <int kBits, LineTurn::Kind kKind, bool kStreamed>
-void StoreLines(const BitLines& p, const LineImage* data, std::uint64_t lanes, std::byte* out,
-                std::uint64_t target, Fetcher& fetcher) {
-  const Turner<kKind> turned(p, lanes);
+HWY_INLINE void StoreLines(const BitLines& p, const Turner<kKind>& turned, const LineImage* data,
+                           std::uint64_t low, std::byte* out, std::uint64_t target) {
   const std::uint64_t* const targets = p.line_targets.data();
   const int shift = p.exchange_bits - kBits;
-  for (std::uint64_t low = 0; low < std::uint64_t{1} << shift; ++low) {
-    fetcher.Step<kBits>();
-    Line lines[1 << kBits];
-    LastExchange<kBits>(p, data, low, lines);
-    FARO_UNROLL_LINES
-    for (int i = 0; i < 1 << kBits; ++i) {
-      const std::uint64_t j = low + (static_cast<std::uint64_t>(i) << shift);
-      Store<kStreamed>(turned(lines[i], j), out + (target ^ targets[j]));
+  Line lines[1 << kBits];
+  LastExchange<kBits>(p, data, low, lines);
+  FARO_UNROLL_LINES
+  for (int i = 0; i < 1 << kBits; ++i) {
+    const std::uint64_t j = low + (static_cast<std::uint64_t>(i) << shift);
+    Store<kStreamed>(turned(lines[i], j), out + (target ^ targets[j]));
+  }
+}
+
+template <int kBits, LineTurn::Kind kKind, bool kStreamed>
+void StoreSection(const BitLines& p, const TilePlaces& tile, std::uint64_t section, const LineImage* buffer,
+                  Fetcher& fetcher) {
+  const std::uint64_t steps = std::uint64_t{1} << (p.exchange_bits - kBits);
+  const std::uint64_t together = std::uint64_t{1} << p.store_bits;
+  const int step_bits = p.exchange_bits - kBits - p.store_bits + std::countr_zero(p.section);
+  std::uint64_t step = 0;
+  for (std::size_t k = section; k < section + p.section; k += together) {
+    const LineImage* const data = buffer + ((k - section) << p.exchange_bits);
+    Turner<kKind> turners[1 << kMostTogetherBits];
+    for (std::size_t m = 0; m < together; ++m) turners[m] = {p, tile.lanes ^ p.micro_lanes[k + m]};
+    for (std::uint64_t low = 0; low < steps; ++low) {
+      fetcher.WhileStoring(++step, step_bits);
+      for (std::size_t m = 0; m < together; ++m) {
+        StoreLines<kBits, kKind, kStreamed>(p, turners[m], data + (m << p.exchange_bits), low, tile.out,
+                                            tile.target ^ p.micro_targets[k + m]);
+      }
     }
   }
 }
 
-using Loading = void (*)(const BitLines&, const std::byte*, std::uint64_t, LineImage*, Fetcher&);
-using Between = void (*)(const BitLines&, int, LineImage*);
-using Storing = void (*)(const BitLines&, const LineImage*, std::uint64_t, std::byte*, std::uint64_t,
-                         Fetcher&);
-
-template <bool kTurns>
-Loading LoadingOf(int bits) {
-  constexpr Loading kAll[] = {LoadLines<0, kTurns>, LoadLines<1, kTurns>, LoadLines<2, kTurns>,
-                              LoadLines<3, kTurns>, LoadLines<4, kTurns>, LoadLines<5, kTurns>};
-  return kAll[bits];
-}
-
-template <LineTurn::Kind kKind, bool kStreamed>
-Storing StoringOf(int bits) {
-  constexpr Storing kAll[] = {StoreLines<0, kKind, kStreamed>, StoreLines<1, kKind, kStreamed>,
-                              StoreLines<2, kKind, kStreamed>, StoreLines<3, kKind, kStreamed>,
-                              StoreLines<4, kKind, kStreamed>};
-  return kAll[bits];
-}
+using Loading = void (*)(const BitLines&, const TilePlaces&, std::uint64_t, LineImage*, Fetcher&);
+using Storing = void (*)(const BitLines&, const TilePlaces&, std::uint64_t, const LineImage*, Fetcher&);
 
 struct Rounds {
   int first = 0;
@@ -268,41 +330,46 @@ Rounds RoundsOf(int bits) {
   return {.first = bits / 3, .between = bits - 2 * (bits / 3), .last = bits / 3};
 }
 
+template <bool kTurns>
+Loading LoadingOf(const Rounds& rounds) {
+  if (rounds.between != 0) return LoadSection<3, kTurns, 3>;
+  constexpr Loading kAll[] = {LoadSection<0, kTurns, 0>, LoadSection<1, kTurns, 0>, LoadSection<2, kTurns, 0>,
+                              LoadSection<3, kTurns, 0>, LoadSection<4, kTurns, 0>};
+  return kAll[rounds.first];
+}
+
+template <LineTurn::Kind kKind, bool kStreamed>
+Storing StoringOf(int bits) {
+  constexpr Storing kAll[] = {StoreSection<0, kKind, kStreamed>, StoreSection<1, kKind, kStreamed>,
+                              StoreSection<2, kKind, kStreamed>, StoreSection<3, kKind, kStreamed>,
+                              StoreSection<4, kKind, kStreamed>};
+  return kAll[bits];
+}
+
 template <LineTurn::Kind kKind>
 void MoveTiles(const BitLines& p, LineRange range, const std::byte* in, std::byte* out, LineImage* buffer) {
   const Rounds rounds = RoundsOf(p.exchange_bits);
-  constexpr Between kBetween[] = {nullptr, nullptr, nullptr, ExchangeLines<3>};
-  const Loading load = p.turns_first ? LoadingOf<true>(rounds.first) : LoadingOf<false>(rounds.first);
-  const Between between = kBetween[rounds.between];
+  const Loading load = p.turns_first ? LoadingOf<true>(rounds) : LoadingOf<false>(rounds);
   const Storing store =
       range.streamed ? StoringOf<kKind, true>(rounds.last) : StoringOf<kKind, false>(rounds.last);
 
   cpu::TileCursor source(p.block_sources, p.block_bits, p.array_bytes * 8, range.begin);
   cpu::TileCursor target(p.block_targets, p.block_bits, p.array_bytes * 8, range.begin);
-  Fetcher fetcher(p);
-  const std::uint64_t group = std::uint64_t{1} << p.group_bits;
-  cpu::TileCursor next(p.block_sources, p.block_bits, p.array_bytes * 8, range.begin / group * group);
-  const std::uint64_t last_group = (range.end - 1) / group;
+  Fetcher fetcher(p, rounds.first, range, in);
   for (std::uint64_t tile = range.begin; tile < range.end; ++tile) {
-    if (tile == range.begin || tile % group == 0) {
-      for (std::uint64_t i = 0; i < group; ++i) next.advance();
-      if (tile / group < last_group && !p.fetched_rows.empty()) {
-        fetcher.Begin(in + next.array() / 8, next.value() / 8);
-      } else {
-        fetcher.End();
-      }
-    }
-    const std::byte* const from = in + source.array() / 8;
-    std::byte* const to = out + target.array() / 8;
     const std::uint64_t lanes = target.value() & f2::low_mask(kPlaceBits);
-    const std::uint64_t base = (target.value() ^ lanes) / 8;
-    for (std::size_t k = 0; k < p.micro_sources.size(); ++k) {
-      load(p, from, source.value() / 8 ^ p.micro_sources[k], buffer, fetcher);
-      if (between != nullptr) between(p, rounds.first, buffer);
-      store(p, buffer, lanes ^ p.micro_lanes[k], to, base ^ p.micro_targets[k], fetcher);
+    const TilePlaces places{.in = in + source.array() / 8,
+                            .source = source.value() / 8,
+                            .out = out + target.array() / 8,
+                            .target = (target.value() ^ lanes) / 8,
+                            .lanes = lanes};
+    for (std::uint64_t section = 0; section < p.micro_sources.size(); section += p.section) {
+      load(p, places, section, buffer, fetcher);
+      store(p, places, section, buffer, fetcher);
     }
     source.advance();
     target.advance();
+    fetcher.NextTile();
   }
   if (range.streamed) _mm_sfence();
 }
@@ -350,23 +417,29 @@ void LoadSquares(const SquareRows& rows, std::uint64_t side, LineImage* to) {
   }
 }
 
-void TurnSquare(const BitLines& p, const LineImage* lines, LineImage* buffer, LineImage* kept) {
+template <int kFirst, int kBetween, int kLast>
+void TurnSquareOf(const BitLines& p, const LineImage* lines, LineImage* buffer, LineImage* kept) {
   const auto* const from = reinterpret_cast<const std::byte*>(lines);
-  auto* const to = reinterpret_cast<std::byte*>(kept);
   constexpr LineTurn::Kind kBytes = LineTurn::Kind::bytes;
-  Fetcher none(p);
-  none.End();
+  for (std::uint64_t first = 0; first < std::uint64_t{1} << p.exchange_bits; first += 1 << kFirst)
+    LoadLines<kFirst, true>(p, from, 0, first, buffer);
+  if constexpr (kBetween > 0) {
+    for (std::uint64_t near = 0; near < std::uint64_t{1} << p.exchange_bits; near += 1 << (kFirst + kBetween))
+      ExchangeLines<kBetween>(p, kFirst, buffer + near);
+  }
+  const Turner<kBytes> turned(p, 0);
+  for (std::uint64_t low = 0; low < std::uint64_t{1} << (p.exchange_bits - kLast); ++low)
+    StoreLines<kLast, kBytes, false>(p, turned, buffer, low, reinterpret_cast<std::byte*>(kept), 0);
+}
+
+void TurnSquare(const BitLines& p, const LineImage* lines, LineImage* buffer, LineImage* kept) {
   switch (p.exchange_bits) {
     case 7:
-      LoadLines<4, true>(p, from, 0, buffer, none);
-      return StoreLines<3, kBytes, false>(p, buffer, 0, to, 0, none);
+      return TurnSquareOf<4, 0, 3>(p, lines, buffer, kept);
     case 8:
-      LoadLines<4, true>(p, from, 0, buffer, none);
-      return StoreLines<4, kBytes, false>(p, buffer, 0, to, 0, none);
+      return TurnSquareOf<4, 0, 4>(p, lines, buffer, kept);
     default:
-      LoadLines<3, true>(p, from, 0, buffer, none);
-      ExchangeLines<3>(p, 3, buffer);
-      return StoreLines<3, kBytes, false>(p, buffer, 0, to, 0, none);
+      return TurnSquareOf<3, 3, 3>(p, lines, buffer, kept);
   }
 }
 

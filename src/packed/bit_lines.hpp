@@ -36,6 +36,7 @@ inline constexpr int kPlaceBits = 9;      // log2, of the bits of a line
 inline constexpr int kBitsInByte = 3;     // log2
 inline constexpr int kMostRoundBits = 5;  // of the lines' number, that are exchanged in registers at once
 inline constexpr std::uint64_t kLineSize = 64;
+inline constexpr int kMostTogetherBits = 2;  // log2, of micro tiles whose lines lie side by side
 
 struct alignas(kLineSize) LineImage {
   std::uint8_t bytes[kLineSize] = {};
@@ -77,7 +78,7 @@ struct BitLines {
   /// Requires: segments of a line at least (checked).
   BitLines(const layout::Tile& tile, std::uint32_t element_bits, TileSource source);
 
-  std::size_t buffer_lines() const { return line_sources.size(); }
+  std::size_t buffer_lines() const { return section << exchange_bits; }
 
   int element_shift;  // log2 of an element's bits
   int block_bits;
@@ -101,10 +102,14 @@ struct BitLines {
   std::vector<TurnFlip> place_flips;  // of 2^9 additions to places in a line
   std::uint64_t matrices[8];          // places in bytes, turned by `turn` and added to
 
-  // What is fetched ahead: rows of some tiles that come one after another.
-  int group_bits = 0;
-  std::vector<std::uint64_t> fetched_rows;
-  std::vector<std::uint64_t> fetched_lines;  // of a row
+  // Micro tiles are numbered by where they write, and listed by where they read. Of those whose lines lie
+  // side by side, 2^load_bits are read and 2^store_bits written together, so that memory sees runs.
+  // A section of micro tiles is loaded before it is stored: all of an array's, whose rows are read in runs.
+  bool reads_array;
+  std::uint64_t section;
+  std::vector<std::uint32_t> load_order;
+  int load_bits;
+  int store_bits;
 };
 
 /// Whether this machine has the instructions.
