@@ -384,36 +384,52 @@ constexpr __mmask64 FirstBytes(std::uint64_t bytes) {
   return bytes >= kLineSize ? ~__mmask64{0} : (__mmask64{1} << bytes) - 1;
 }
 
-// The line that begins at a bit, of which so many bits are there.
-HWY_INLINE Line LoadShifted(const std::byte* in, std::uint64_t first_bit, std::uint64_t bits,
-                            std::uint64_t order) {
-  const std::byte* const from = in + first_bit / 8;
-  const std::uint64_t shift = first_bit % 8;
-  const std::uint64_t bytes = (shift + bits + 7) / 8;
-  Line line = _mm512_maskz_loadu_epi8(FirstBytes(bytes), from);
-  if (order != 0) line = OtherOrder(line, order);
-  if (shift == 0) return line;
-  Line next = _mm512_maskz_loadu_epi8(bytes > 8 ? FirstBytes(bytes - 8) : __mmask64{0}, from + 8);
-  if (order != 0) next = OtherOrder(next, order);
-  return _mm512_shrdv_epi64(line, next, _mm512_set1_epi64(static_cast<long long>(shift)));
+// The line that begins `shift` bits after `from`, of which so many bytes from there on are there.
+template <bool kWhole>
+HWY_INLINE Line LoadShifted(const std::byte* from, Line shift, std::uint64_t bytes, std::uint64_t order) {
+  Line line;
+  Line next;
+  if constexpr (kWhole) {
+    line = Load(from);
+    next = Load(from + 8);
+  } else {
+    line = _mm512_maskz_loadu_epi8(FirstBytes(bytes), from);
+    next = _mm512_maskz_loadu_epi8(bytes > 8 ? FirstBytes(bytes - 8) : __mmask64{0}, from + 8);
+  }
+  if (order != 0) {
+    line = OtherOrder(line, order);
+    next = OtherOrder(next, order);
+  }
+  return _mm512_shrdv_epi64(line, next, shift);
 }
 
 void LoadSquares(const SquareRows& rows, std::uint64_t side, LineImage* to) {
-  constexpr std::uint64_t kAhead = 16;
-  constexpr std::uint64_t kLineBitCount = 8 * kLineSize;
+  constexpr std::uint64_t kBitsAhead = 8 * 8192;
+  const std::uint64_t ahead = std::clamp<std::uint64_t>(kBitsAhead / rows.bits, 16, side);
   const std::uint64_t order = rows.is_high_first ? kOtherOrder : 0;
-  for (std::uint64_t row = 0; row < side; ++row) {
-    if (row + kAhead < rows.rows + rows.rows_after) {
-      const std::byte* const next = rows.in + rows.first_bits[row + kAhead] / 8;
+  for (std::uint64_t row = 0; row < side; ++row, ++to) {
+    if (row + ahead < rows.rows + rows.rows_after) {
+      const std::byte* const next = rows.in + rows.first_bits[row + ahead] / 8;
       for (std::uint64_t byte = 0; byte <= rows.bits / 8; byte += kLineSize)
         __builtin_prefetch(next + byte, 0, 2);
     }
-    for (std::uint64_t bit = 0; bit < rows.bits; bit += kLineBitCount) {
-      const std::uint64_t bits = rows.bits - bit < kLineBitCount ? rows.bits - bit : kLineBitCount;
-      _mm512_store_si512(to + bit / kLineBitCount * side + row,
-                         row < rows.rows ? LoadShifted(rows.in, rows.first_bits[row] + bit, bits, order)
-                                         : _mm512_setzero_si512());
+    LineImage* line = to;
+    if (row >= rows.rows) {
+      for (std::uint64_t bit = 0; bit < rows.bits; bit += 8 * kLineSize, line += side)
+        _mm512_store_si512(line, _mm512_setzero_si512());
+      continue;
     }
+    const std::byte* from = rows.in + rows.first_bits[row] / 8;
+    const std::uint64_t skipped = rows.first_bits[row] % 8;
+    const Line shift = _mm512_set1_epi64(static_cast<long long>(skipped));
+    const std::byte* const end = from + (skipped + rows.bits + 7) / 8;
+    for (; end - from >= static_cast<std::ptrdiff_t>(kLineSize + 8); from += kLineSize, line += side)
+      _mm512_store_si512(line, LoadShifted<true>(from, shift, 0, order));
+    // Where all that is left are the last bits of the line before, there is no line.
+    for (; line < to + (rows.bits + 8 * kLineSize - 1) / (8 * kLineSize) * side;
+         from += kLineSize, line += side)
+      _mm512_store_si512(line,
+                         LoadShifted<false>(from, shift, static_cast<std::uint64_t>(end - from), order));
   }
 }
 
@@ -455,29 +471,37 @@ HWY_INLINE ColumnPlace PlaceOfColumn(const KeptColumns& columns, std::uint64_t c
   return {(bit - in_line) / 8 - columns.line_bit / 8 + columns.line * kLineSize, 8 * kLineSize - in_line};
 }
 
-HWY_INLINE Line ColumnLine(const KeptColumns& columns, std::uint64_t c, std::uint64_t skipped,
-                           std::uint64_t order) {
-  const auto* const from = reinterpret_cast<const std::byte*>(columns.lines + 2 * c) + skipped / 8;
+// Of the line that is kept as number `slot`, and of the next one.
+HWY_INLINE Line ColumnLine(const KeptColumns& columns, std::uint64_t c, std::uint64_t slot,
+                           std::uint64_t skipped, std::uint64_t order) {
+  const auto* const from =
+      reinterpret_cast<const std::byte*>(columns.lines + kKeptLines * c + slot) + skipped / 8;
   const Line line =
       _mm512_shrdv_epi64(Load(from), Load(from + 8), _mm512_set1_epi64(static_cast<long long>(skipped % 8)));
   return order == 0 ? line : OtherOrder(line, order);
 }
 
 template <bool kStreamed>
-void StoreColumns(const KeptColumns& columns, std::uint64_t order) {
+void StoreColumns(const KeptColumns& columns, std::uint64_t first, std::uint64_t lines, std::uint64_t order) {
   for (std::uint64_t c = 0; c < columns.count; ++c) {
     const ColumnPlace place = PlaceOfColumn(columns, c);
-    Store<kStreamed>(ColumnLine(columns, c, place.skipped, order), columns.out + place.byte);
+    for (std::uint64_t slot = first; slot < first + lines; ++slot) {
+      Store<kStreamed>(ColumnLine(columns, c, slot, place.skipped, order),
+                       columns.out + place.byte + slot * kLineSize);
+    }
   }
 }
 
-void MakeColumn(const KeptColumns& columns, std::uint64_t c, std::uint64_t order, std::byte* to) {
-  Store<false>(ColumnLine(columns, c, PlaceOfColumn(columns, c).skipped, order), to);
+void MakeColumn(const KeptColumns& columns, std::uint64_t c, std::uint64_t slot, std::uint64_t order,
+                std::byte* to) {
+  Store<false>(ColumnLine(columns, c, slot, PlaceOfColumn(columns, c).skipped, order), to);
 }
 
 void KeepLines(const KeptColumns& columns) {
-  for (std::uint64_t c = 0; c < columns.count; ++c)
-    _mm512_store_si512(columns.lines + 2 * c, Load(columns.lines + 2 * c + 1));
+  for (std::uint64_t c = 0; c < columns.count; ++c) {
+    LineImage* const kept = columns.lines + kKeptLines * c;
+    _mm512_store_si512(kept, Load(kept + kKeptLines - 1));
+  }
 }
 
 void MoveKinds(const BitLines& p, LineRange range, const std::byte* in, std::byte* out, LineImage* buffer) {
@@ -512,14 +536,14 @@ void turn_square(const BitLines& square, const LineImage* lines, LineImage* buff
   bit_lines::TurnSquare(square, lines, buffer, kept);
 }
 
-void store_columns(const KeptColumns& columns) {
+void store_columns(const KeptColumns& columns, std::uint64_t slot, std::uint64_t lines) {
   const std::uint64_t order = columns.is_high_first ? bit_lines::kOtherOrder : 0;
-  columns.streamed ? bit_lines::StoreColumns<true>(columns, order)
-                   : bit_lines::StoreColumns<false>(columns, order);
+  columns.streamed ? bit_lines::StoreColumns<true>(columns, slot, lines, order)
+                   : bit_lines::StoreColumns<false>(columns, slot, lines, order);
 }
 
-void make_column(const KeptColumns& columns, std::uint64_t c, std::byte* to) {
-  bit_lines::MakeColumn(columns, c, columns.is_high_first ? bit_lines::kOtherOrder : 0, to);
+void make_column(const KeptColumns& columns, std::uint64_t c, std::uint64_t slot, std::byte* to) {
+  bit_lines::MakeColumn(columns, c, slot, columns.is_high_first ? bit_lines::kOtherOrder : 0, to);
 }
 
 void keep_lines(const KeptColumns& columns) { bit_lines::KeepLines(columns); }
@@ -531,8 +555,9 @@ bool has_bit_lines() { return false; }
 void load_squares(const SquareRows& /*rows*/, std::uint64_t /*side*/, LineImage* /*lines*/) {}
 void turn_square(const BitLines& /*square*/, const LineImage* /*lines*/, LineImage* /*buffer*/,
                  LineImage* /*kept*/) {}
-void store_columns(const KeptColumns& /*columns*/) {}
-void make_column(const KeptColumns& /*columns*/, std::uint64_t /*c*/, std::byte* /*to*/) {}
+void store_columns(const KeptColumns& /*columns*/, std::uint64_t /*slot*/, std::uint64_t /*lines*/) {}
+void make_column(const KeptColumns& /*columns*/, std::uint64_t /*c*/, std::uint64_t /*slot*/,
+                 std::byte* /*to*/) {}
 void keep_lines(const KeptColumns& /*columns*/) {}
 
 void move_bit_lines(const BitLines& /*program*/, LineRange /*range*/, const std::byte* /*in*/,

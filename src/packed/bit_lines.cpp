@@ -247,7 +247,7 @@ BitLines square_program(std::uint32_t element_bits, bool turned) {
       layout::make_tile(maps::transpose(f2::unit(side), f2::unit(side)), {.segment_bits = side});
   BitLines program(tile, element_bits, TileSource::buffer);
   FARO_CHECK(program.exchange_bits == side && program.turns_first);
-  for (std::uint64_t& target : program.line_targets) target = 2 * target + kLineSize;
+  for (std::uint64_t& target : program.line_targets) target *= kKeptLines;
   if (turned) {
     for (std::uint64_t& matrix : program.first_matrices) {
       const std::uint64_t before = std::exchange(matrix, 0);

@@ -126,10 +126,11 @@ void move_bit_lines(const BitLines& program, LineRange range, const std::byte* i
                     LineImage* buffer);
 
 // Matrices of any sides by squares of lines: as many rows as a line has elements, each shifted to begin with
-// a line, become as many columns. Of what was turned of a column the line before is kept, since where it
-// belongs lines of memory begin elsewhere: two make one of memory.
+// a line, become as many columns. Of a column two lines are turned one after the other, and the line before
+// is kept, since where it belongs lines of memory begin elsewhere: these three make two of memory.
+inline constexpr std::uint64_t kKeptLines = 3;
 
-/// The program of a square of 2^q x 2^q elements that becomes lines at each second line of an array.
+/// The program of a square of 2^q x 2^q elements that becomes lines kKeptLines apart.
 /// `turned`: the bits of each element change places end for end, as they do where one side has high ones
 /// first.
 BitLines square_program(std::uint32_t element_bits, bool turned);
@@ -145,12 +146,12 @@ struct SquareRows {
 };
 /// Rows that are not there are zeros. Requires: has_bit_lines() (unchecked), as all that follow.
 void load_squares(const SquareRows& rows, std::uint64_t side, LineImage* lines);
-/// `kept`: two lines a column, of which the second is written.
 void turn_square(const BitLines& square, const LineImage* lines, LineImage* buffer, LineImage* kept);
 
-/// One column's line of memory: of both lines that are kept, from bit 512 - `shift` on.
+/// Lines of memory, one of each column from each slot on: bits 512 - shift and on of the line that is kept
+/// there, and the first ones of the next.
 struct KeptColumns {
-  LineImage* lines = nullptr;  // two a column, and one more after all
+  LineImage* lines = nullptr;  // kKeptLines a column, and one more after all
   std::uint64_t count = 0;
   std::byte* out = nullptr;  // that begins `line_bit` bits after a line
   std::uint64_t line_bit = 0;
@@ -160,11 +161,11 @@ struct KeptColumns {
   bool is_high_first = false;
   bool streamed = false;
 };
-/// Writes all columns' lines.
-void store_columns(const KeptColumns& columns);
+/// Writes all columns' lines from a slot on.
+void store_columns(const KeptColumns& columns, std::uint64_t slot, std::uint64_t lines);
 /// Column `c`'s line to memory of anybody's.
-void make_column(const KeptColumns& columns, std::uint64_t c, std::byte* to);
-/// What was the second line becomes the first one.
+void make_column(const KeptColumns& columns, std::uint64_t c, std::uint64_t slot, std::byte* to);
+/// What was the last line becomes the first one.
 void keep_lines(const KeptColumns& columns);
 
 }  // namespace faro::packed
