@@ -217,31 +217,25 @@ void LoadSection(const BitLines& p, const TilePlaces& tile, std::uint64_t sectio
   }
 }
 
-// Step 3 for the lines of a micro tile.
+// Step 3. `flip`: what the line's number and its micro tile add, together.
 template <LineTurn::Kind kKind>
 class Turner {
  public:
-  Turner() = default;
-  Turner(const BitLines& p, std::uint64_t lanes)
-      : flips_(p.last_flips.data()), matrices_(p.matrices), lanes_(p.place_flips[lanes]) {
-    last_ = Flipped(Load(&p.turn.last), lanes_.outer);
+  explicit Turner(const BitLines& p) : matrices_(p.matrices), last_(Load(&p.turn.last)) {
     if constexpr (kKind == LineTurn::Kind::bytes) return;
     first_ = Load(&p.turn.first);
     second_ = Load(&p.turn.second);
     units_ = _mm512_set1_epi64(static_cast<long long>(0x8040201008040201));
-    if constexpr (kKind == LineTurn::Kind::squares) {
-      second_ = Flipped(second_, lanes_.inner);
-    } else {
+    if constexpr (kKind == LineTurn::Kind::sheared) {
       shear_ = Load(&p.turn.shear);
-      third_ = Flipped(Load(&p.turn.third), lanes_.inner);
+      third_ = Load(&p.turn.third);
     }
   }
 
-  HWY_INLINE Line operator()(Line line, std::uint64_t j) const {
-    const TurnFlip& flip = flips_[j];
+  HWY_INLINE Line operator()(Line line, TurnFlip flip) const {
     if constexpr (kKind == LineTurn::Kind::bytes) {
-      const std::uint64_t matrix = matrices_[lanes_.inner ^ flip.inner];
-      line = _mm512_gf2p8affine_epi64_epi8(line, _mm512_set1_epi64(static_cast<long long>(matrix)), 0);
+      const auto matrix = static_cast<long long>(matrices_[flip.inner]);
+      line = _mm512_gf2p8affine_epi64_epi8(line, _mm512_set1_epi64(matrix), 0);
     } else {
       line = Squares(Permuted(first_, line));
       if constexpr (kKind == LineTurn::Kind::sheared) {
@@ -262,14 +256,12 @@ class Turner {
   // Each 8 bytes as a matrix, whose columns are what it makes of unit vectors.
   HWY_INLINE Line Squares(Line line) const { return _mm512_gf2p8affine_epi64_epi8(units_, line, 0); }
 
-  const TurnFlip* flips_ = nullptr;
-  const std::uint64_t* matrices_ = nullptr;
-  TurnFlip lanes_;
+  const std::uint64_t* matrices_;
+  Line last_;
   Line first_;
   Line second_;
   Line shear_;
   Line third_;
-  Line last_;
   Line units_;
 };
 
@@ -282,16 +274,18 @@ HWY_INLINE void LastExchange(const BitLines& p, const LineImage* data, std::uint
 }
 
 template <int kBits, LineTurn::Kind kKind, bool kStreamed>
-HWY_INLINE void StoreLines(const BitLines& p, const Turner<kKind>& turned, const LineImage* data,
-                           std::uint64_t low, std::byte* out, std::uint64_t target) {
+HWY_INLINE void StoreLines(const BitLines& p, const Turner<kKind>& turned, TurnFlip lanes,
+                           const LineImage* data, std::uint64_t low, std::byte* out, std::uint64_t target) {
   const std::uint64_t* const targets = p.line_targets.data();
+  const TurnFlip* const flips = p.last_flips.data();
   const int shift = p.exchange_bits - kBits;
   Line lines[1 << kBits];
   LastExchange<kBits>(p, data, low, lines);
   FARO_UNROLL_LINES
   for (int i = 0; i < 1 << kBits; ++i) {
     const std::uint64_t j = low + (static_cast<std::uint64_t>(i) << shift);
-    Store<kStreamed>(turned(lines[i], j), out + (target ^ targets[j]));
+    const TurnFlip flip{.inner = flips[j].inner ^ lanes.inner, .outer = flips[j].outer ^ lanes.outer};
+    Store<kStreamed>(turned(lines[i], flip), out + (target ^ targets[j]));
   }
 }
 
@@ -301,15 +295,15 @@ void StoreSection(const BitLines& p, const TilePlaces& tile, std::uint64_t secti
   const std::uint64_t steps = std::uint64_t{1} << (p.exchange_bits - kBits);
   const std::uint64_t together = std::uint64_t{1} << p.store_bits;
   const int step_bits = p.exchange_bits - kBits - p.store_bits + std::countr_zero(p.section);
+  const Turner<kKind> turned(p);
   std::uint64_t step = 0;
   for (std::size_t k = section; k < section + p.section; k += together) {
     const LineImage* const data = buffer + ((k - section) << p.exchange_bits);
-    Turner<kKind> turners[1 << kMostTogetherBits];
-    for (std::size_t m = 0; m < together; ++m) turners[m] = {p, tile.lanes ^ p.micro_lanes[k + m]};
     for (std::uint64_t low = 0; low < steps; ++low) {
       fetcher.WhileStoring(++step, step_bits);
       for (std::size_t m = 0; m < together; ++m) {
-        StoreLines<kBits, kKind, kStreamed>(p, turners[m], data + (m << p.exchange_bits), low, tile.out,
+        const TurnFlip lanes = p.place_flips[tile.lanes ^ p.micro_lanes[k + m]];
+        StoreLines<kBits, kKind, kStreamed>(p, turned, lanes, data + (m << p.exchange_bits), low, tile.out,
                                             tile.target ^ p.micro_targets[k + m]);
       }
     }
@@ -443,9 +437,10 @@ void TurnSquareOf(const BitLines& p, const LineImage* lines, LineImage* buffer, 
     for (std::uint64_t near = 0; near < std::uint64_t{1} << p.exchange_bits; near += 1 << (kFirst + kBetween))
       ExchangeLines<kBetween>(p, kFirst, buffer + near);
   }
-  const Turner<kBytes> turned(p, 0);
+  const Turner<kBytes> turned(p);
   for (std::uint64_t low = 0; low < std::uint64_t{1} << (p.exchange_bits - kLast); ++low)
-    StoreLines<kLast, kBytes, false>(p, turned, buffer, low, reinterpret_cast<std::byte*>(kept), 0);
+    StoreLines<kLast, kBytes, false>(p, turned, TurnFlip{}, buffer, low, reinterpret_cast<std::byte*>(kept),
+                                     0);
 }
 
 void TurnSquare(const BitLines& p, const LineImage* lines, LineImage* buffer, LineImage* kept) {

@@ -18,6 +18,7 @@ using f2::Word;
 
 constexpr int kByteNumberBits = kPlaceBits - kBitsInByte;
 constexpr Word kInByte = f2::unit(kBitsInByte) - 1;
+constexpr std::size_t kNearLines = 256;  // that stay in the nearest cache beside others
 
 Matrix stacked(const Matrix& upper, const Matrix& lower) {
   Matrix result = Matrix::zero(upper.rows() + lower.rows(), upper.columns());
@@ -234,11 +235,11 @@ BitLines::BitLines(const layout::Tile& tile, std::uint32_t element_bits, TileSou
   if (reads_array) {
     std::sort(load_order.begin(), load_order.end(),
               [&](std::uint32_t a, std::uint32_t b) { return micro_sources[a] < micro_sources[b]; });
+    load_bits = bits_together(micros, [&](std::size_t i) { return micro_sources[load_order[i]]; });
   }
-  load_bits =
-      reads_array ? bits_together(micros, [&](std::size_t i) { return micro_sources[load_order[i]]; }) : 0;
   store_bits = bits_together(micros, [&](std::size_t i) { return micro_targets[i]; });
-  section = reads_array ? micros : std::uint64_t{1} << store_bits;
+  const std::size_t near = std::size_t{kNearLines} >> exchange_bits;
+  section = reads_array ? micros : std::clamp(near, std::size_t{1} << store_bits, micros);
 }
 
 BitLines square_program(std::uint32_t element_bits, bool turned) {

@@ -106,10 +106,10 @@ struct BitLines {
   // side by side, 2^load_bits are read and 2^store_bits written together, so that memory sees runs.
   // A section of micro tiles is loaded before it is stored: all of an array's, whose rows are read in runs.
   bool reads_array;
-  std::uint64_t section;
+  std::uint64_t section = 1;
   std::vector<std::uint32_t> load_order;
-  int load_bits;
-  int store_bits;
+  int load_bits = 0;
+  int store_bits = 0;
 };
 
 /// Whether this machine has the instructions.
