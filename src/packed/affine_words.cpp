@@ -54,8 +54,24 @@ WordSquares squares_of(const f2::Matrix& local, int q) {
   return squares;
 }
 
+// Arrays beyond the caches: runs of four lines on both sides, and tiles of so many lines at least.
+constexpr int kLinesTogetherBits = 2;
+constexpr int kLeastTileLineBits = 10;
+
 // log2 of the elements in a line.
 int line_index_bits(std::uint32_t element_bits) { return bits_below_byte(element_bits) + kLineBytesBits; }
+
+std::uint64_t bytes_of(int n, std::uint32_t element_bits) {
+  return f2::unit(n - bits_below_byte(element_bits));
+}
+
+layout::Tile line_tile_of(const Affine& map, std::uint32_t element_bits) {
+  const int line_bits = line_index_bits(element_bits);
+  if (bytes_of(map.bits(), element_bits) < kStreamedTileBytes)
+    return layout::make_tile(map, {.segment_bits = line_bits});
+  return layout::make_tile(map, {.segment_bits = line_bits + kLinesTogetherBits,
+                                 .min_row_bits = kLeastTileLineBits - kLinesTogetherBits});
+}
 
 // A tile of the array at a time: segments into a buffer, an exchange, segments out of another.
 class TileMove {
@@ -177,14 +193,14 @@ int segment_bits_of(int n, std::uint32_t element_bits) {
 AffineMove::AffineMove(const Affine& map, std::uint32_t element_bits)
     : element_bits_(element_bits),
       tile_(moves_by_lines(map.bits(), element_bits)
-                ? layout::make_tile(map, {.segment_bits = line_index_bits(element_bits)})
+                ? line_tile_of(map, element_bits)
                 : tile_of(map, segment_bits_of(map.bits(), element_bits))) {
   if (moves_by_lines(map.bits(), element_bits)) lines_.emplace(tile_, element_bits, TileSource::array);
 }
 
 void AffineMove::run(std::uint64_t batch, const std::byte* in, std::byte* out, int threads) const {
   const std::uint64_t blocks = f2::unit(tile_.block_bits());
-  const std::uint64_t array_bytes = f2::unit(tile_.index_bits - bits_below_byte(element_bits_));
+  const std::uint64_t array_bytes = bytes_of(tile_.index_bits, element_bits_);
   const bool is_large = batch * array_bytes >= kStreamedTileBytes;
   if (lines_) {
     const bool streamed = is_large && reinterpret_cast<std::uintptr_t>(out) % kLine == 0;
@@ -211,7 +227,7 @@ void move_affine_in_place(const Affine& map, std::uint32_t element_bits, std::ui
                           int threads) {
   const int segment_bits = segment_bits_of(map.bits(), element_bits);
   const int capacity = std::min(map.bits(), 2 * segment_bits) + 2;
-  const std::uint64_t array_bytes = f2::unit(map.bits() - bits_below_byte(element_bits));
+  const std::uint64_t array_bytes = bytes_of(map.bits(), element_bits);
   for (const layout::InPlaceFactor& factor :
        layout::factor_in_place(map, {.segment_bits = segment_bits, .capacity_bits = capacity})) {
     const layout::InPlaceTile in_place =

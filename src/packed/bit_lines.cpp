@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <random>
 #include <utility>
 
@@ -17,6 +18,7 @@ using f2::Word;
 
 constexpr int kByteNumberBits = kPlaceBits - kBitsInByte;
 constexpr Word kInByte = f2::unit(kBitsInByte) - 1;
+constexpr std::size_t kNearLines = 256;  // that stay in the nearest cache beside others
 
 Matrix stacked(const Matrix& upper, const Matrix& lower) {
   Matrix result = Matrix::zero(upper.rows() + lower.rows(), upper.columns());
@@ -154,6 +156,17 @@ TurnFlip flip_of(const LineTurn& turn, Word added) {
   return flip;
 }
 
+// log2 of how many of `count` lines lie side by side, from the first on.
+template <typename Place>
+int bits_together(std::size_t count, const Place& place) {
+  int bits = 0;
+  while (bits < kMostTogetherBits && std::size_t{2} << bits <= count &&
+         (place(0) ^ place(std::size_t{1} << bits)) == kLineSize << bits) {
+    ++bits;
+  }
+  return bits;
+}
+
 // Of elements to those of bits, of which the lowest stay.
 Matrix with_bits_below(const Matrix& matrix, int bits) {
   return f2::direct_sum(Matrix::identity(bits), matrix);
@@ -215,22 +228,18 @@ BitLines::BitLines(const layout::Tile& tile, std::uint32_t element_bits, TileSou
     }
   }
 
-  if (source == TileSource::buffer) return;
-  for (Word row = 0; row < f2::unit(tile.row_bits); ++row)
-    fetched_rows.push_back(bytes(tile.source_row(row)));
-  std::sort(fetched_rows.begin(), fetched_rows.end());
-  const std::uint64_t segment_bytes = bytes(f2::unit(tile.segment_bits));
-  for (std::uint64_t byte = 0; byte < segment_bytes; byte += kLineSize) fetched_lines.push_back(byte);
-  constexpr std::uint64_t kFetchedBytes = 128 * 1024;
-  constexpr std::uint64_t kFetchedRowBytes = 512;
-  while (group_bits < block_bits && tile_bytes << (group_bits + 1) <= kFetchedBytes &&
-         segment_bytes << (group_bits + 1) <= kFetchedRowBytes) {
-    const Word next = bytes(tile.block_sources[static_cast<std::size_t>(group_bits)]);
-    const std::vector<std::uint64_t> before = fetched_lines;
-    for (const std::uint64_t line : before) fetched_lines.push_back(line ^ next);
-    ++group_bits;
+  const std::size_t micros = micro_sources.size();
+  load_order.resize(micros);
+  std::iota(load_order.begin(), load_order.end(), 0U);
+  reads_array = source == TileSource::array;
+  if (reads_array) {
+    std::sort(load_order.begin(), load_order.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return micro_sources[a] < micro_sources[b]; });
+    load_bits = bits_together(micros, [&](std::size_t i) { return micro_sources[load_order[i]]; });
   }
-  std::sort(fetched_lines.begin(), fetched_lines.end());
+  store_bits = bits_together(micros, [&](std::size_t i) { return micro_targets[i]; });
+  const std::size_t near = std::size_t{kNearLines} >> exchange_bits;
+  section = reads_array ? micros : std::clamp(near, std::size_t{1} << store_bits, micros);
 }
 
 BitLines square_program(std::uint32_t element_bits, bool turned) {
@@ -239,7 +248,7 @@ BitLines square_program(std::uint32_t element_bits, bool turned) {
       layout::make_tile(maps::transpose(f2::unit(side), f2::unit(side)), {.segment_bits = side});
   BitLines program(tile, element_bits, TileSource::buffer);
   FARO_CHECK(program.exchange_bits == side && program.turns_first);
-  for (std::uint64_t& target : program.line_targets) target = 2 * target + kLineSize;
+  for (std::uint64_t& target : program.line_targets) target *= kKeptLines;
   if (turned) {
     for (std::uint64_t& matrix : program.first_matrices) {
       const std::uint64_t before = std::exchange(matrix, 0);

@@ -36,6 +36,7 @@ inline constexpr int kPlaceBits = 9;      // log2, of the bits of a line
 inline constexpr int kBitsInByte = 3;     // log2
 inline constexpr int kMostRoundBits = 5;  // of the lines' number, that are exchanged in registers at once
 inline constexpr std::uint64_t kLineSize = 64;
+inline constexpr int kMostTogetherBits = 2;  // log2, of micro tiles whose lines lie side by side
 
 struct alignas(kLineSize) LineImage {
   std::uint8_t bytes[kLineSize] = {};
@@ -77,7 +78,7 @@ struct BitLines {
   /// Requires: segments of a line at least (checked).
   BitLines(const layout::Tile& tile, std::uint32_t element_bits, TileSource source);
 
-  std::size_t buffer_lines() const { return line_sources.size(); }
+  std::size_t buffer_lines() const { return section << exchange_bits; }
 
   int element_shift;  // log2 of an element's bits
   int block_bits;
@@ -101,10 +102,14 @@ struct BitLines {
   std::vector<TurnFlip> place_flips;  // of 2^9 additions to places in a line
   std::uint64_t matrices[8];          // places in bytes, turned by `turn` and added to
 
-  // What is fetched ahead: rows of some tiles that come one after another.
-  int group_bits = 0;
-  std::vector<std::uint64_t> fetched_rows;
-  std::vector<std::uint64_t> fetched_lines;  // of a row
+  // Micro tiles are numbered by where they write, and listed by where they read. Of those whose lines lie
+  // side by side, 2^load_bits are read and 2^store_bits written together, so that memory sees runs.
+  // A section of micro tiles is loaded before it is stored: all of an array's, whose rows are read in runs.
+  bool reads_array;
+  std::uint64_t section = 1;
+  std::vector<std::uint32_t> load_order;
+  int load_bits = 0;
+  int store_bits = 0;
 };
 
 /// Whether this machine has the instructions.
@@ -121,10 +126,11 @@ void move_bit_lines(const BitLines& program, LineRange range, const std::byte* i
                     LineImage* buffer);
 
 // Matrices of any sides by squares of lines: as many rows as a line has elements, each shifted to begin with
-// a line, become as many columns. Of what was turned of a column the line before is kept, since where it
-// belongs lines of memory begin elsewhere: two make one of memory.
+// a line, become as many columns. Of a column two lines are turned one after the other, and the line before
+// is kept, since where it belongs lines of memory begin elsewhere: these three make two of memory.
+inline constexpr std::uint64_t kKeptLines = 3;
 
-/// The program of a square of 2^q x 2^q elements that becomes lines at each second line of an array.
+/// The program of a square of 2^q x 2^q elements that becomes lines kKeptLines apart.
 /// `turned`: the bits of each element change places end for end, as they do where one side has high ones
 /// first.
 BitLines square_program(std::uint32_t element_bits, bool turned);
@@ -140,12 +146,12 @@ struct SquareRows {
 };
 /// Rows that are not there are zeros. Requires: has_bit_lines() (unchecked), as all that follow.
 void load_squares(const SquareRows& rows, std::uint64_t side, LineImage* lines);
-/// `kept`: two lines a column, of which the second is written.
 void turn_square(const BitLines& square, const LineImage* lines, LineImage* buffer, LineImage* kept);
 
-/// One column's line of memory: of both lines that are kept, from bit 512 - `shift` on.
+/// Lines of memory, one of each column from each slot on: bits 512 - shift and on of the line that is kept
+/// there, and the first ones of the next.
 struct KeptColumns {
-  LineImage* lines = nullptr;  // two a column, and one more after all
+  LineImage* lines = nullptr;  // kKeptLines a column, and one more after all
   std::uint64_t count = 0;
   std::byte* out = nullptr;  // that begins `line_bit` bits after a line
   std::uint64_t line_bit = 0;
@@ -155,11 +161,11 @@ struct KeptColumns {
   bool is_high_first = false;
   bool streamed = false;
 };
-/// Writes all columns' lines.
-void store_columns(const KeptColumns& columns);
+/// Writes all columns' lines from a slot on.
+void store_columns(const KeptColumns& columns, std::uint64_t slot, std::uint64_t lines);
 /// Column `c`'s line to memory of anybody's.
-void make_column(const KeptColumns& columns, std::uint64_t c, std::byte* to);
-/// What was the second line becomes the first one.
+void make_column(const KeptColumns& columns, std::uint64_t c, std::uint64_t slot, std::byte* to);
+/// What was the last line becomes the first one.
 void keep_lines(const KeptColumns& columns);
 
 }  // namespace faro::packed

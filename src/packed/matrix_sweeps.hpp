@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <vector>
 
@@ -27,7 +26,10 @@ inline constexpr std::uint64_t kMostAhead = 64;
 // Where columns do not begin with lines of memory, a tile's have parts that do, a line longer at most.
 inline constexpr std::uint64_t kSkewedRowBytes = 256;
 inline constexpr std::uint64_t kSkewedColumnBytes = 256;
-inline constexpr std::uint32_t kMostPerByte = 8;
+inline constexpr std::uint64_t kMostPerByte = 8;
+// Of a tile, with those that its columns go on in and those of the next one that are fetched.
+inline constexpr std::uint64_t kMostRows =
+    kMostPerByte * std::max(kColumnBytes, kSkewedColumnBytes) + kLineBits + kMostAhead + kMostPerByte;
 
 // So many rows and columns of a matrix, from row and column on.
 struct Tile {
@@ -58,6 +60,20 @@ class MatrixAxes {
     all_rows_ = detail::unit_count(rows_);
   }
 
+  // Where rows from `row` on begin in the input, at `column`: rows of the first axis are a stride apart.
+  void find_rows(const Place& matrix, std::uint64_t row, std::uint64_t column,
+                 std::span<std::uint64_t> bits) const {
+    const std::uint64_t run = rows_.empty() ? 1 : rows_.front().extent;
+    while (!bits.empty()) {
+      std::int64_t bit = place_of(row, rows_, matrix).in + static_cast<std::int64_t>(column * bits_);
+      const std::uint64_t count = std::min<std::uint64_t>(run - row % run, bits.size());
+      for (std::uint64_t r = 0; r < count; ++r, bit += rows_.empty() ? 0 : rows_.front().in)
+        bits[r] = static_cast<std::uint64_t>(bit);
+      row += count;
+      bits = bits.subspan(count);
+    }
+  }
+
   std::uint32_t bits_;
   BitOrder in_order_;
   BitOrder out_order_;
@@ -74,7 +90,7 @@ class MatrixSweep : MatrixAxes {
   MatrixSweep(const BitAxes& axes, const detail::AxisMap& part, std::size_t fastest_input,
               const std::byte* out)
       : MatrixAxes(axes, part, fastest_input, out) {
-    per_byte_ = kMostPerByte / bits_;
+    per_byte_ = static_cast<std::uint32_t>(kMostPerByte / bits_);
     is_skewed_ = !begins_at(kLineBits) && begins_at(bits_);
     tile_ = {.rows = std::min((is_skewed_ ? kSkewedColumnBytes : kColumnBytes) * per_byte_, all_rows_),
              .columns = std::min((is_skewed_ ? kSkewedRowBytes : kRowBytes) * per_byte_, columns_.extent)};
@@ -97,10 +113,17 @@ class MatrixSweep : MatrixAxes {
     const ByteRows squares{buffer, padded_columns()};
     const ByteRows turned{buffer + padded_columns() * padded_groups(), padded_groups()};
     std::byte* const loaded = turned.data + padded_columns() * padded_groups();
-    const std::uint64_t groups = detail::ceil_div(loaded_rows(tile), std::uint64_t{per_byte_});
+    const std::uint64_t rows = loaded_rows(tile);
+    const std::uint64_t groups = detail::ceil_div(rows, std::uint64_t{per_byte_});
+    std::array<std::uint64_t, kMostRows> row_bits;  // and of what is fetched behind them
+    const std::uint64_t more = std::min(kMostAhead + kMostPerByte, loaded_rows(next));
+    find_rows(tile.matrix, tile.row, tile.column, std::span(row_bits).first(rows));
+    find_rows(next.matrix, next.row, next.column, std::span(row_bits).subspan(rows, more));
+    const auto known = std::span<const std::uint64_t>(row_bits).first(rows + more);
     for (std::uint64_t group = 0; group < groups; ++group) {
-      fetch_rows(arrays.in, tile, next, group * per_byte_);
-      make_square_rows(arrays.in, tile, group, loaded, squares.data + group * squares.pitch);
+      fetch_rows(arrays.in, tile, known, group * per_byte_);
+      make_square_rows(arrays.in, tile, known.first(rows), group, loaded,
+                       squares.data + group * squares.pitch);
     }
     transpose_bytes(squares, detail::round_up(groups, kByteTileRows),
                     detail::round_up(bytes_of_bits(tile.columns * bits_) * per_byte_, kByteTileColumns),
@@ -124,40 +147,37 @@ class MatrixSweep : MatrixAxes {
     return detail::round_up(detail::ceil_div(loaded_rows(tile_), std::uint64_t{per_byte_}), kByteTileRows);
   }
 
-  std::uint64_t bit_of_row(const Tile& tile, std::uint64_t row) const {
-    return static_cast<std::uint64_t>(place_of(tile.row + row, rows_, tile.matrix).in) + tile.column * bits_;
-  }
-
   // A group's rows of further on, or of the beginning of the next tile.
-  void fetch_rows(const std::byte* in, const Tile& tile, const Tile& next, std::uint64_t first) const {
-    const std::uint64_t row_bits = tile.columns * bits_;
-    const std::uint64_t ahead = std::clamp(kBytesAhead / bytes_of_bits(row_bits), kLeastAhead, kMostAhead);
-    for (std::uint64_t row = first + ahead; row < first + ahead + per_byte_; ++row) {
-      const std::uint64_t bit =
-          row < loaded_rows(tile) ? bit_of_row(tile, row) : bit_of_row(next, row - loaded_rows(tile));
-      const std::byte* const end = in + (bit + row_bits) / kBitsOfByte;
-      for (const std::byte* from = in + bit / kBitsOfByte; from < end; from += kLineBytes)
+  void fetch_rows(const std::byte* in, const Tile& tile, std::span<const std::uint64_t> row_bits,
+                  std::uint64_t first) const {
+    const std::uint64_t bits = tile.columns * bits_;
+    const std::uint64_t ahead = std::clamp(kBytesAhead / bytes_of_bits(bits), kLeastAhead, kMostAhead);
+    const std::uint64_t end = std::min<std::uint64_t>(first + ahead + per_byte_, row_bits.size());
+    for (std::uint64_t row = first + ahead; row < end; ++row) {
+      const std::byte* const last = in + (row_bits[row] + bits) / kBitsOfByte;
+      for (const std::byte* from = in + row_bits[row] / kBitsOfByte; from < last; from += kLineBytes)
         __builtin_prefetch(from);
-      __builtin_prefetch(end);
+      __builtin_prefetch(last);
     }
   }
 
   // Element c of the input's byte row is in half c mod P; an output whose high bits are first has row 0
   // there.
-  void make_square_rows(const std::byte* in, const Tile& tile, std::uint64_t group, std::byte* loaded,
-                        std::byte* to) const {
+  void make_square_rows(const std::byte* in, const Tile& tile, std::span<const std::uint64_t> row_bits,
+                        std::uint64_t group, std::byte* loaded, std::byte* to) const {
     static constexpr std::array<std::byte, kRowBytes> kNoRow{};
     const std::byte* rows[kMostPerByte] = {};
     for (std::uint32_t i = 0; i < per_byte_; ++i) {
       const std::uint64_t row = group * per_byte_ + i;
       const std::uint32_t place = out_order_ == BitOrder::low_first ? i : per_byte_ - 1 - i;
-      rows[place] = row < loaded_rows(tile) ? row_of(in, tile, row, loaded + i * kRowBytes) : kNoRow.data();
+      rows[place] =
+          row < row_bits.size() ? row_of(in, tile, row_bits[row], loaded + i * kRowBytes) : kNoRow.data();
     }
     transpose_squares(rows, bytes_of_bits(tile.columns * bits_), bits_, to);
   }
 
-  const std::byte* row_of(const std::byte* in, const Tile& tile, std::uint64_t row, std::byte* loaded) const {
-    const std::uint64_t first = bit_of_row(tile, row);
+  const std::byte* row_of(const std::byte* in, const Tile& tile, std::uint64_t first,
+                          std::byte* loaded) const {
     if (first % kBitsOfByte == 0) return in + first / kBitsOfByte;
     load_run(in, first, tile.columns * bits_, in_order_, loaded);
     return loaded;
@@ -237,20 +257,16 @@ class LineMatrixSweep : MatrixAxes {
       : MatrixAxes(axes, part, fastest_input, out),
         side_(kLineBits / bits_),
         square_(square_program(bits_, in_order_ != out_order_)),
-        strip_(std::min(kStripSquares * side_, detail::round_up(columns_.extent, side_))),
+        strip_(std::min(std::min(kStripSquares * side_, kStripColumns),
+                        detail::round_up(columns_.extent, side_))),
         down_(detail::ceil_div(all_rows_, kChunkSquares * side_)),
         across_(detail::ceil_div(columns_.extent, strip_)) {}
 
-  // Whether rows make lines, and are read by more than a few of them, or lie close together.
-  bool is_worth() const {
-    constexpr std::uint64_t kCloseBits = std::uint64_t{8} * 4096;
-    const bool is_close =
-        rows_.size() == 1 && static_cast<std::uint64_t>(std::abs(rows_[0].in)) <= kCloseBits;
-    return all_rows_ >= side_ && (columns_.extent >= kStripSquares * side_ || is_close);
-  }
+  // Whether rows make lines.
+  bool is_worth() const { return all_rows_ >= side_; }
 
   std::uint64_t count() const { return detail::unit_count(others_) * down_ * across_; }
-  std::uint64_t buffer_bytes() const { return (3 * strip_ + side_ + 2) * kLineBytes; }
+  std::uint64_t buffer_bytes() const { return ((kKeptLines + 1) * strip_ + side_ + 2) * kLineBytes; }
 
   void move(const Arrays& arrays, std::uint64_t number, std::byte* buffer) const {
     const Place matrix = place_of(number / down_ / across_, others_, first_);
@@ -277,56 +293,61 @@ class LineMatrixSweep : MatrixAxes {
     const bool is_aligned = ((out_bit_ + kept.first_bit) | kept.pitch_bits) % kLineBits == 0;
     // Of the rows of a square, and of the next one.
     std::array<std::uint64_t, 2 * kLineBits> row_bits;
-    for (std::uint64_t line = 0; line * side_ < rows + side_; ++line) {
+    const auto load = [&](std::uint64_t line, std::uint64_t slot) {
       const std::uint64_t left = rows - std::min(rows, line * side_);
       const std::uint64_t there = std::min(side_, left);
       const std::uint64_t known = std::min(2 * side_, left);
       std::copy_n(row_bits.begin() + static_cast<std::ptrdiff_t>(side_), line == 0 ? 0 : there,
                   row_bits.begin());
-      for (std::uint64_t r = line == 0 ? 0 : side_; r < known; ++r)
-        row_bits[r] = bit_of_row(matrix, first_row + line * side_ + r, first_column);
-      if (there != 0) {
-        load_squares({.in = arrays.in,
-                      .first_bits = row_bits.data(),
-                      .rows = there,
-                      .rows_after = known - there,
-                      .bits = columns * bits_,
-                      .is_high_first = in_order_ == BitOrder::high_first},
-                     side_, loaded);
-        for (std::uint64_t s = 0; s < squares; ++s)
-          turn_square(square_, loaded + s * side_, lines, kept.lines + 2 * s * side_);
-      }
-      kept.line = line;
-      if ((line > 0 || is_aligned) && (line + 1) * side_ <= rows) {
-        packed::store_columns(kept);
+      const std::uint64_t found = line == 0 ? 0 : std::min(side_, known);
+      find_rows(matrix, first_row + line * side_ + found, first_column,
+                std::span(row_bits).first(known).subspan(found));
+      if (there == 0) return;
+      load_squares({.in = arrays.in,
+                    .first_bits = row_bits.data(),
+                    .rows = there,
+                    .rows_after = known - there,
+                    .bits = columns * bits_,
+                    .is_high_first = in_order_ == BitOrder::high_first},
+                   side_, loaded);
+      for (std::uint64_t s = 0; s < squares; ++s)
+        turn_square(square_, loaded + s * side_, lines, kept.lines + kKeptLines * s * side_ + slot);
+    };
+    const auto is_whole = [&](std::uint64_t line) {
+      return (line > 0 || is_aligned) && (line + 1) * side_ <= rows;
+    };
+    constexpr std::uint64_t kNew = kKeptLines - 1;
+    for (; kept.line * side_ < rows + side_; kept.line += kNew) {
+      for (std::uint64_t slot = 0; slot < kNew; ++slot) load(kept.line + slot, slot + 1);
+      if (is_whole(kept.line) && is_whole(kept.line + kNew - 1)) {
+        packed::store_columns(kept, 0, kNew);
       } else {
-        store_parts(kept, rows * bits_);
+        for (std::uint64_t slot = 0; slot < kNew; ++slot) {
+          is_whole(kept.line + slot) ? packed::store_columns(kept, slot, 1)
+                                     : store_parts(kept, slot, rows * bits_);
+        }
       }
       keep_lines(kept);
     }
   }
 
  private:
-  static constexpr std::uint64_t kStripSquares = 8;   // that lie side by side
-  static constexpr std::uint64_t kChunkSquares = 32;  // one below the other
-
-  std::uint64_t bit_of_row(const Place& matrix, std::uint64_t row, std::uint64_t column) const {
-    const std::int64_t in = rows_.size() == 1 ? matrix.in + static_cast<std::int64_t>(row) * rows_[0].in
-                                              : place_of(row, rows_, matrix).in;
-    return static_cast<std::uint64_t>(in) + column * bits_;
-  }
+  static constexpr std::uint64_t kStripSquares = 8;     // that lie side by side
+  static constexpr std::uint64_t kStripColumns = 2048;  // of which lines are kept
+  static constexpr std::uint64_t kChunkSquares = 32;    // one below the other
 
   // A line that columns begin or end in, of which the first `bits` are there.
-  void store_parts(const KeptColumns& kept, std::uint64_t bits) const {
+  void store_parts(const KeptColumns& kept, std::uint64_t slot, std::uint64_t bits) const {
     std::array<std::byte, kLineBytes> made;
+    const std::uint64_t line = kept.line + slot;
     for (std::uint64_t c = 0; c < kept.count; ++c) {
       const std::uint64_t column_bit = kept.first_bit + c * kept.pitch_bits;
       const std::uint64_t into_line = (out_bit_ + column_bit) % kLineBits;
-      const std::uint64_t skipped = kept.line == 0 ? into_line : 0;
-      const std::uint64_t begin = kept.line * kLineBits + skipped - into_line;
-      const std::uint64_t end = std::min(bits, (kept.line + 1) * kLineBits - into_line);
+      const std::uint64_t skipped = line == 0 ? into_line : 0;
+      const std::uint64_t begin = line * kLineBits + skipped - into_line;
+      const std::uint64_t end = std::min(bits, (line + 1) * kLineBits - into_line);
       if (end <= begin) continue;
-      make_column(kept, c, made.data());
+      make_column(kept, c, slot, made.data());
       store_placed_run(made.data(), skipped, end - begin, out_order_, kept.out, column_bit + begin, false);
     }
   }
