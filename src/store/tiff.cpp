@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -268,16 +269,16 @@ class Tiff final : public Format {
     const std::string operation = "read `" + path.string() + "`";
     const TiffPage& page = pages.front();
     const ElementType type = known_element_type(page.type);
-    const Grid grid = grid_of(page, pages.size());
+    Grid grid = grid_of(page, pages.size());
     require_shape(grid.shape, type.bytes, operation);
     require_shape(grid.chunk, type.bytes, operation);
+    const Shape described = described_shape(page, grid.shape);
     std::vector<FileRange> ranges;
     for (const TiffPage& each : pages) ranges.insert(ranges.end(), each.ranges.begin(), each.ranges.end());
     if (!page.is_tiled && is_run(ranges, volume(grid.shape) * type.bytes)) {
-      const Shape shape = described_shape(page, grid.shape);
-      StoredArray array = run_array(*this, name, path, dense_run(shape, type, ranges.front().offset, order));
-      return array;
+      return run_array(*this, name, path, dense_run(described, type, ranges.front().offset, order));
     }
+    if (auto finer = split_to(described, grid)) grid = *std::move(finer);
     const ChunkForm form{.shape = grid.shape,
                          .chunk = grid.chunk,
                          .order = c_order(grid.shape.size()),
@@ -306,6 +307,31 @@ class Tiff final : public Format {
       at += range.bytes;
     }
     return at - ranges.front().offset == bytes;
+  }
+
+  // The same cells, one behind another, of an array of this shape: pages lie along several axes, and axes of
+  // one index may be anywhere. None: the shape cuts other axes.
+  static std::optional<Grid> split_to(const Shape& shape, const Grid& grid) {
+    Grid split;
+    const auto add = [&](std::uint64_t cell) {
+      split.shape.push_back(shape[split.shape.size()]);
+      split.chunk.push_back(cell);
+      return split.shape.back();
+    };
+    const auto more = [&] { return split.shape.size() < shape.size(); };
+    for (std::size_t a = 0; a < grid.shape.size(); ++a) {
+      std::uint64_t extent = 1;
+      if (grid.chunk[a] == 1) {
+        while (extent < grid.shape[a] && more()) extent *= add(1);
+      } else {
+        while (grid.shape[a] != 1 && more() && shape[split.shape.size()] == 1) add(1);
+        if (more()) extent = add(grid.chunk[a]);
+      }
+      if (extent != grid.shape[a]) return {};
+    }
+    while (more() && add(1) == 1) continue;
+    if (more()) return {};
+    return split;
   }
 
   // tifffile keeps the shape of an array of more axes in the first page's description.
