@@ -41,6 +41,22 @@ def test_tiff_keeps_the_shape_of_tifffile(tmp_path, shape):
     turned(tmp_path / "a.tif", np.stack([array] * 3, -1), tmp_path)
 
 
+def test_tiff_pages_that_stand_for_stacks(tmp_path):
+    tifffile = pytest.importorskip("tifffile")
+    path, stack = tmp_path / "a.tif", (np.random.default_rng(6).random((2, 5, 20, 33)) * 200).astype("u2")
+    tifffile.imwrite(path, stack, photometric="minisblack", truncate=True)
+    assert faro.open(path)[""].shape == stack.shape
+    turned(path, stack, tmp_path)
+    tifffile.imwrite(path, stack, imagej=True, truncate=True)
+    turned(path, stack.reshape(10, 20, 33), tmp_path)
+    # What is not in the file is no image of it.
+    path.write_bytes(path.read_bytes()[: -stack[0].nbytes])
+    assert faro.open(path)[""].shape == (20, 33)
+    tifffile.imwrite(path, stack, photometric="minisblack", volumetric=True, tile=(5, 16, 16))
+    with pytest.raises(faro.FaroUnsupportedError, match="pages that are deep"):
+        faro.relayout(path, tmp_path / "o.npy")
+
+
 def test_tiff_samples(tmp_path):
     tifffile = pytest.importorskip("tifffile")
     pixels = (np.random.default_rng(1).random((50, 70, 3)) * 200).astype("u1")
