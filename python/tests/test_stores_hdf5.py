@@ -133,6 +133,14 @@ def test_hdf5_enumerations_pairs_and_links(tmp_path):
     assert faro.open(tmp_path / "a.h5")["/pairs"].refusal
 
 
+def test_hdf5_names_with_colons(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    faro.relayout(saved(tmp_path), f"{tmp_path}/a.h5:/g:r/a:b")
+    with h5py.File(tmp_path / "a.h5") as file:
+        np.testing.assert_array_equal(file["g:r/a:b"][...], A)
+    turned(f"{tmp_path}/a.h5:/g:r/a:b", A, tmp_path)
+
+
 def test_hdf5_floats_whose_bits_mean_other_numbers_are_refused(tmp_path):
     h5py = pytest.importorskip("h5py")
     kinds = {name: h5py.h5t.IEEE_F32LE.copy() for name in ("usual", "bias", "places", "shown")}

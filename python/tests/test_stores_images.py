@@ -28,6 +28,35 @@ def test_tiff(tmp_path, dtype):
         faro.relayout(path, tmp_path / "o.npy")
 
 
+@pytest.mark.parametrize("shape", [(3, 4, 20, 33), (2, 1, 5, 13), (1, 3, 5), (20, 20, 1), (3, 3, 13, 2), (2, 2, 1, 1, 40), (3, 1, 1)])
+def test_tiff_keeps_the_shape_of_tifffile(tmp_path, shape):
+    tifffile = pytest.importorskip("tifffile")
+    array = (np.random.default_rng(5).random(shape) * 200).astype("u2")
+    for options in ({}, {"tile": (16, 32)}, {"rowsperstrip": 1}, {"rowsperstrip": 3}):
+        tifffile.imwrite(tmp_path / "a.tif", array, photometric="minisblack", **options)
+        assert faro.open(tmp_path / "a.tif")[""].shape == shape
+        turned(tmp_path / "a.tif", array, tmp_path)
+    # Planes and pixels of three samples, on pages of two axes.
+    tifffile.imwrite(tmp_path / "a.tif", np.stack([array] * 3, -1), photometric="rgb", planarconfig="contig", tile=(16, 32))
+    turned(tmp_path / "a.tif", np.stack([array] * 3, -1), tmp_path)
+
+
+def test_tiff_pages_that_stand_for_stacks(tmp_path):
+    tifffile = pytest.importorskip("tifffile")
+    path, stack = tmp_path / "a.tif", (np.random.default_rng(6).random((2, 5, 20, 33)) * 200).astype("u2")
+    tifffile.imwrite(path, stack, photometric="minisblack", truncate=True)
+    assert faro.open(path)[""].shape == stack.shape
+    turned(path, stack, tmp_path)
+    tifffile.imwrite(path, stack, imagej=True, truncate=True)
+    turned(path, stack.reshape(10, 20, 33), tmp_path)
+    # What is not in the file is no image of it.
+    path.write_bytes(path.read_bytes()[: -stack[0].nbytes])
+    assert faro.open(path)[""].shape == (20, 33)
+    tifffile.imwrite(path, stack, photometric="minisblack", volumetric=True, tile=(5, 16, 16))
+    with pytest.raises(faro.FaroUnsupportedError, match="pages that are deep"):
+        faro.relayout(path, tmp_path / "o.npy")
+
+
 def test_tiff_samples(tmp_path):
     tifffile = pytest.importorskip("tifffile")
     pixels = (np.random.default_rng(1).random((50, 70, 3)) * 200).astype("u1")
@@ -141,8 +170,7 @@ def test_tiff_is_written(tmp_path, dtype, shape):
     with tifffile.TiffFile(tmp_path / "t.tif") as file:
         assert file.pages[0].is_tiled and file.pages[0].tile == (32, 16)
         np.testing.assert_array_equal(file.asarray(), array)
-    if array.ndim < 4:
-        turned(tmp_path / "t.tif", array, tmp_path)
+    turned(tmp_path / "t.tif", array, tmp_path)
     for wrong in ((1,) * (array.ndim - 2) + (32, 10), (32,) * (array.ndim - 1)):
         with pytest.raises(faro.FaroValueError):
             faro.relayout(path, tmp_path / "w.tif", chunks=wrong)

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "faro/error.hpp"
@@ -149,11 +150,21 @@ const Format* format_meant(const fs::path& path) {
 
 Place place_of(const std::string& text) {
   std::error_code ignored;
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string::npos || fs::exists(text, ignored)) return {.path = text, .array = {}};
-  const fs::path path = text.substr(0, colon);
-  if (!fs::exists(path, ignored) && format_meant(path) == nullptr) return {.path = text, .array = {}};
-  return {.path = path, .array = text.substr(colon + 1)};
+  if (fs::exists(text, ignored)) return {.path = text, .array = {}};
+  // The last colon behind something that is there, else behind a name that tells a format: names have colons,
+  // too.
+  const auto split = [&](const auto& is_path) -> std::optional<Place> {
+    for (std::size_t colon = text.rfind(':'); colon != std::string::npos && colon > 0;
+         colon = text.rfind(':', colon - 1)) {
+      const fs::path path = text.substr(0, colon);
+      if (is_path(path)) return Place{.path = path, .array = text.substr(colon + 1)};
+    }
+    return {};
+  };
+  if (auto found = split([&](const fs::path& path) { return fs::exists(path, ignored); }))
+    return *std::move(found);
+  return split([](const fs::path& path) { return format_meant(path) != nullptr; })
+      .value_or(Place{.path = text, .array = {}});
 }
 
 StoredArray open_array(const Place& place) {

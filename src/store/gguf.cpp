@@ -214,8 +214,12 @@ class Gguf final : public Format {
   static Counts counts_of(FileNumbers& numbers, const std::string& operation) {
     numbers.skip(4);
     const std::uint64_t version = numbers.u32();
-    if (version != 2 && version != 3)
-      fail(ErrorCode::unsupported, operation, fmt::format("GGUF of version {}", version), "2 or 3");
+    if (version != 2 && version != 3) {
+      const bool is_big = version != 0 && version % (1U << 16U) == 0;
+      fail(ErrorCode::unsupported, operation,
+           is_big ? "GGUF of big-endian numbers" : fmt::format("GGUF of version {}", version),
+           "little-endian ones, of version 2 or 3");
+    }
     const std::uint64_t tensors = numbers.u64();
     return {.tensors = tensors, .keys = numbers.u64()};
   }

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -39,6 +41,7 @@ enum Tag : std::uint64_t {
   kTileOffsets = 324,
   kTileBytes = 325,
   kSampleFormat = 339,
+  kDepth = 32997,
 };
 
 // What the tags of one page say.
@@ -77,6 +80,7 @@ class TiffFile {
   }
 
   ByteOrder order() const { return order_; }
+  std::uint64_t bytes() const { return file_.size(); }
 
   std::vector<TiffPage> pages() const {
     constexpr std::size_t kMostPages = std::size_t{1} << 20;
@@ -126,9 +130,10 @@ class TiffFile {
   }
 
   static bool is_known(std::uint64_t tag) {
-    constexpr std::array kKnown{kColumns,      kRows,     kBits,         kCompression, kFillOrder,
-                                kStripOffsets, kSamples,  kRowsPerStrip, kStripBytes,  kPlanar,
-                                kTileColumns,  kTileRows, kTileOffsets,  kTileBytes,   kSampleFormat};
+    constexpr std::array kKnown{kColumns,     kRows,         kBits,         kCompression,
+                                kFillOrder,   kStripOffsets, kSamples,      kRowsPerStrip,
+                                kStripBytes,  kPlanar,       kTileColumns,  kTileRows,
+                                kTileOffsets, kTileBytes,    kSampleFormat, kDepth};
     return std::find(kKnown.begin(), kKnown.end(), tag) != kKnown.end();
   }
 
@@ -164,6 +169,8 @@ class TiffFile {
       fail(ErrorCode::unsupported, operation_, fmt::format("pages of compression {}", compression),
            "uncompressed ones");
     }
+    if (value(kDepth, 1) != 1)
+      fail(ErrorCode::unsupported, operation_, "pages that are deep", "rows and columns");
     TiffPage page{.rows = value(kRows, 0), .columns = value(kColumns, 0), .samples = value(kSamples, 1)};
     page.type = type_of(values(kBits), values(kSampleFormat), value(kFillOrder, 1));
     constexpr std::uint64_t kMostExtent = std::uint64_t{1} << 32;
@@ -237,7 +244,7 @@ class Tiff final : public Format {
       std::size_t end = first + 1;
       while (end < pages.size() && pages[end].is_like(pages[first])) ++end;
       const std::string name = end - first == pages.size() ? "" : std::to_string(first);
-      found.push_back(array_of(path, name, {pages.data() + first, end - first}, file.order()));
+      found.push_back(array_of(path, name, {pages.data() + first, end - first}, file));
       first = end;
     }
     return found;
@@ -264,20 +271,25 @@ class Tiff final : public Format {
   }
 
   StoredArray array_of(const fs::path& path, const std::string& name, std::span<const TiffPage> pages,
-                       ByteOrder order) const {
+                       const TiffFile& file) const {
     const std::string operation = "read `" + path.string() + "`";
     const TiffPage& page = pages.front();
     const ElementType type = known_element_type(page.type);
-    const Grid grid = grid_of(page, pages.size());
+    const ByteOrder order = file.order();
+    require_shape(grid_of(page, 1).shape, type.bytes, operation);
+    const bool is_only = pages.size() == 1 && name.empty();
+    const std::uint64_t images = is_only ? stacked_images(page, type.bytes, file.bytes()) : pages.size();
+    Grid grid = grid_of(page, images);
     require_shape(grid.shape, type.bytes, operation);
     require_shape(grid.chunk, type.bytes, operation);
+    const Described told = described(page);
+    const Shape shape = told.elements == volume(grid.shape) ? told.shape : grid.shape;
     std::vector<FileRange> ranges;
     for (const TiffPage& each : pages) ranges.insert(ranges.end(), each.ranges.begin(), each.ranges.end());
-    if (!page.is_tiled && is_run(ranges, volume(grid.shape) * type.bytes)) {
-      const Shape shape = described_shape(page, grid.shape);
-      StoredArray array = run_array(*this, name, path, dense_run(shape, type, ranges.front().offset, order));
-      return array;
+    if (images > pages.size() || (!page.is_tiled && is_run(ranges, volume(grid.shape) * type.bytes))) {
+      return run_array(*this, name, path, dense_run(shape, type, ranges.front().offset, order));
     }
+    if (auto finer = split_to(shape, grid)) grid = *std::move(finer);
     const ChunkForm form{.shape = grid.shape,
                          .chunk = grid.chunk,
                          .order = c_order(grid.shape.size()),
@@ -296,6 +308,25 @@ class Tiff final : public Format {
             .form = form, .store = chunk_ranges(path, cells_of(grid.shape, grid.chunk), std::move(ranges))}};
   }
 
+  // Images that lie one behind another from the only page's on, as ImageJ writes large stacks, and tifffile
+  // what it calls truncated. 1: the page's own, or they are not in the file.
+  static std::uint64_t stacked_images(const TiffPage& page, std::uint64_t bytes, std::uint64_t file_bytes) {
+    const std::uint64_t elements = volume(grid_of(page, 1).shape);
+    if (page.is_tiled || !is_run(page.ranges, elements * bytes) || page.ranges.front().offset > file_bytes)
+      return 1;
+    std::uint64_t images = 1;
+    constexpr std::string_view kImages = "\nimages=";
+    const std::size_t at = page.description.find(kImages);
+    if (page.description.starts_with("ImageJ=") && at != std::string::npos) {
+      images = std::strtoull(page.description.c_str() + at + kImages.size(), nullptr, 10);
+    } else if (const Described told = described(page); told.is_truncated) {
+      images = told.elements / elements;
+    }
+    return images <= (file_bytes - page.ranges.front().offset) / (elements * bytes)
+               ? std::max<std::uint64_t>(images, 1)
+               : 1;
+  }
+
   // Strips one behind another, as long as the array. What writes large stacks may count the first strip
   // alone.
   static bool is_run(std::span<const FileRange> ranges, std::uint64_t bytes) {
@@ -308,21 +339,51 @@ class Tiff final : public Format {
     return at - ranges.front().offset == bytes;
   }
 
+  // The same cells, one behind another, of an array of this shape: pages lie along several axes, and axes of
+  // one index may be anywhere. None: the shape cuts other axes.
+  static std::optional<Grid> split_to(const Shape& shape, const Grid& grid) {
+    Grid split;
+    const auto add = [&](std::uint64_t cell) {
+      split.shape.push_back(shape[split.shape.size()]);
+      split.chunk.push_back(cell);
+      return split.shape.back();
+    };
+    const auto more = [&] { return split.shape.size() < shape.size(); };
+    for (std::size_t a = 0; a < grid.shape.size(); ++a) {
+      std::uint64_t extent = 1;
+      if (grid.chunk[a] == 1) {
+        while (extent < grid.shape[a] && more()) extent *= add(1);
+      } else {
+        while (grid.shape[a] != 1 && more() && shape[split.shape.size()] == 1) add(1);
+        if (more()) extent = add(grid.chunk[a]);
+      }
+      if (extent != grid.shape[a]) return {};
+    }
+    while (more() && add(1) == 1) continue;
+    if (more()) return {};
+    return split;
+  }
+
   // tifffile keeps the shape of an array of more axes in the first page's description.
-  static Shape described_shape(const TiffPage& page, const Shape& shape) {
+  struct Described {
+    Shape shape = {};
+    std::uint64_t elements = 0;  // none: there is no shape, or one of too many
+    bool is_truncated = false;
+  };
+  static Described described(const TiffPage& page) {
     const Json json =
         page.description.starts_with('{') ? Json::parse(page.description, nullptr, false) : Json();
-    if (!json.is_object() || !json.contains("shape") || !json["shape"].is_array()) return shape;
-    Shape described;
-    std::uint64_t elements = 1;
-    const std::uint64_t all = volume(shape);
+    if (!json.is_object() || !json.contains("shape") || !json["shape"].is_array()) return {};
+    Described told{.elements = 1, .is_truncated = json.contains("truncated") && json["truncated"] == true};
+    constexpr std::uint64_t kMostElements = std::uint64_t{1} << 62;
     for (const Json& each : json["shape"]) {
-      if (!each.is_number_unsigned() || each.get<std::uint64_t>() == 0) return shape;
-      described.push_back(each.get<std::uint64_t>());
-      if (described.back() > all / elements) return shape;
-      elements *= described.back();
+      if (!each.is_number_unsigned() || each == 0 ||
+          each.get<std::uint64_t>() > kMostElements / told.elements)
+        return {};
+      told.shape.push_back(each.get<std::uint64_t>());
+      told.elements *= told.shape.back();
     }
-    return elements == all && described.size() <= 64 ? described : shape;
+    return told.shape.size() <= 64 ? told : Described{};
   }
 };
 
