@@ -142,6 +142,7 @@ struct ChangedCall {
   nb::handle axes;
   nb::handle change;
   nb::handle plan;
+  nb::handle indices;  // of rows that are taken, or None
 };
 
 // Whether a keyword says all that it means by its kind and value; `dtype`: one of the array's library, of
@@ -172,7 +173,9 @@ std::shared_ptr<const ChangedPlan> changed_plan(Key& key, const ChangedCall& cal
   }
   if (auto kept = session().changed.find(key)) return kept;
   const Key kept = key;  // planning runs Python, which may come here again
-  const nb::object told = call.plan(call.array, call.operation, call.axes, call.change);
+  const nb::object told = call.indices.is_none()
+                              ? call.plan(call.array, call.operation, call.axes, call.change)
+                              : call.plan(call.array, call.operation, call.axes, call.change, call.indices);
   if (told.is_none()) return nullptr;
   const nb::tuple facts = nb::cast<nb::tuple>(told);
   auto made = std::make_shared<ChangedPlan>();
@@ -188,9 +191,13 @@ std::shared_ptr<const ChangedPlan> changed_plan(Key& key, const ChangedCall& cal
   return made;
 }
 
-void change(const ChangedPlan& entry, const char* in, void* out, bool holds_lock, void* stream = nullptr) {
+// `entries`: of rows on a GPU, or null.
+void change(const ChangedPlan& entry, const char* in, void* out, bool holds_lock, void* stream = nullptr,
+            const void* entries = nullptr) {
   const KnownMemory known;
   const auto run = [&] {
+    if (entries != nullptr)
+      return faro_arithmetic_plan_run_by(entry.plan->plan.get(), entries, in, nullptr, out, stream);
     return faro_arithmetic_plan_run(entry.plan->plan.get(), in + entry.in_offset, nullptr, out, stream);
   };
   if (holds_lock) return check(run());
@@ -198,6 +205,7 @@ void change(const ChangedPlan& entry, const char* in, void* out, bool holds_lock
 }
 
 nb::object change_ndarray(const ChangedCall& call) {
+  if (!call.indices.is_none()) return nb::none();
   const HostArray in = host_array(call.array);
   thread_local Key key;
   key.assign({in.ndim, reinterpret_cast<std::intptr_t>(in.dtype)});
@@ -291,15 +299,35 @@ nb::object run_tensor(nb::handle array, const ExchangeType& type, int op, nb::ha
   return nb::borrow(out);
 }
 
-// The same of a tensor. A plan of Python has an empty one of the result's type.
+// Whether a tensor is of entries for rows of another, which lies beside it.
+bool are_entries(const Tensor& entries, const Tensor& numbered) {
+  constexpr int kUnsigned = 1;
+  const int bits = entries.dtype.bits * entries.dtype.lanes;
+  return entries.dtype.code <= kUnsigned && (bits == 32 || bits == 64) && is_exchanged(entries) &&
+         is_dense(numbered, 1) && is_dense(entries, 1) &&
+         numbered.device.device_type == entries.device.device_type &&
+         numbered.device.device_id == entries.device.device_id;
+}
+
+// The same of a tensor, or of rows that are taken from one on a GPU. A plan of Python has an empty one of the
+// result's type.
 nb::object change_tensor(const ChangedCall& call, const ExchangeType& type) {
   Tensor in;
   if (!read_plainly(call.array, type, in) || is_watched(type)) return nb::none();
   const int device = device_of(in);
+  Tensor entries;
+  const bool takes = !call.indices.is_none();
+  const bool fits = !takes || (device >= 0 && Py_TYPE(call.indices.ptr()) == type.type &&
+                               read_plainly(call.indices, type, entries) && are_entries(entries, in));
+  if (!fits) return nb::none();
   thread_local Key key;
   key.assign({-1, in.ndim, device, in.dtype.code, in.dtype.bits, in.dtype.lanes});
   key.insert(key.end(), in.shape, in.shape + in.ndim);
   key.insert(key.end(), in.strides, in.strides + in.ndim);
+  if (takes) {
+    key.insert(key.end(), {entries.ndim, entries.dtype.code, entries.dtype.bits});
+    key.insert(key.end(), entries.shape, entries.shape + entries.ndim);
+  }
   const nb::object dtype = call.array.attr("dtype");
   key.push_back(reinterpret_cast<std::intptr_t>(dtype.ptr()));
   const auto entry = changed_plan(key, call, dtype, [&](ChangedPlan& made, nb::object empty) {
@@ -313,18 +341,18 @@ nb::object change_tensor(const ChangedCall& call, const ExchangeType& type) {
   like.dtype = entry->out_type;
   NewTensor made(*type.functions, like, entry->out_shape);
   change(*entry, address_of(in), made.data(), device >= 0 || entry->holds_lock,
-         current_stream(*type.functions, device));
+         current_stream(*type.functions, device), takes ? address_of(entries) : nullptr);
   return made.given_away();
 }
 
 // --- the functions
 
-// The axes of an array in an order, its numbers changed: a new array. `plan`, of Python: (array, operation,
-// axes, change) -> (plan, offset in bytes, shape, dtype), or None where Python has to look, as it has where
-// this gives None.
+// The axes of an array in an order, or with `indices` rows of it along an axis, its numbers changed: a new
+// array. `plan`, of Python: (array, operation, axes, change[, indices]) -> (plan, offset in bytes, shape,
+// dtype), or None where Python has to look, as it has where this gives None.
 nb::object run_changed(nb::handle array, nb::handle operation, nb::handle axes, nb::handle change,
-                       nb::handle plan) {
-  const ChangedCall call{array, operation, axes, change, plan};
+                       nb::handle plan, nb::handle indices) {
+  const ChangedCall call{array, operation, axes, change, plan, indices};
   if (is_ndarray(array)) return change_ndarray(call);
   const ExchangeType type = exchange_type(Py_TYPE(array.ptr()));
   return type.functions != nullptr ? change_tensor(call, type) : nb::none();
@@ -566,14 +594,11 @@ struct Indexed {
 // False where Python has to look at it.
 bool read_indices(Indexed& read, const Tensor& numbered, const Tensor& entries, nb::handle axis) {
   constexpr int kUnsigned = 1;
-  const int bits = entries.dtype.bits * entries.dtype.lanes;
-  const bool are_entries = entries.dtype.code <= kUnsigned && (bits == 32 || bits == 64);
-  const bool fits = are_entries && is_exchanged(entries) && is_dense(numbered, 1) && is_dense(entries, 1) &&
-                    numbered.device.device_type == entries.device.device_type &&
-                    numbered.device.device_id == entries.device.device_id &&
+  const bool fits = are_entries(entries, numbered) &&
                     shape_taken(read.taken, numbered.ndim, numbered.shape, entries.ndim, entries.shape, axis);
   if (!fits) return false;
-  const EntryType entry{.bytes = bits / 8, .is_signed = entries.dtype.code != kUnsigned};
+  const EntryType entry{.bytes = entries.dtype.bits * entries.dtype.lanes / 8,
+                        .is_signed = entries.dtype.code != kUnsigned};
   read.rows = rows_of(read.taken, address_of(entries), entry, width_of(numbered));
   return true;
 }
@@ -665,7 +690,8 @@ void bind_calls(nb::module_& module) {
   module.def("run", &run, nb::arg("array").none(), nb::arg("op"), nb::arg("argument").none(),
              nb::arg("out").none(), nb::arg("stream").none());
   module.def("run_changed", &run_changed, nb::arg("array").none(), nb::arg("operation"),
-             nb::arg("axes").none(), nb::arg("change"), nb::arg("plan"));
+             nb::arg("axes").none(), nb::arg("change"), nb::arg("plan"),
+             nb::arg("indices").none() = nb::none());
   module.def("take_short", &take, nb::arg("array").none(), nb::arg("indices").none(), nb::arg("axis").none(),
              nb::arg("out").none() = nb::none());
   module.def("write_short", &write_rows, nb::arg("out").none(), nb::arg("indices").none(),

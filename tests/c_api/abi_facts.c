@@ -236,6 +236,7 @@ int main(void) {
   MEMBER(faro_moved_rows, fill_bytes);
   MEMBER(faro_moved_rows, out_shape);
   MEMBER(faro_moved_rows, rank);
+  MEMBER(faro_moved_rows, device);
   MEMBER(faro_moved_rows, reserved);
   SIZE(faro_group_member);
   MEMBER(faro_group_member, plan);
