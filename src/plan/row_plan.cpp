@@ -333,11 +333,10 @@ void RowPlan::decide_on_gpu() {
                         digits, digits == 1 ? "" : "s");
     return;
   }
-  RowPass staged;
-  if (detail::go_by_stages(move_, layout_, staged)) {
+  if (const auto staged = detail::staged_rows(move_, layout_)) {
     way_ = RowWay::staged;
     reason_ = fmt::format("short arrays lie in shared memory, {} at a time, while their rows change places",
-                          staged.arrays);
+                          staged->arrays);
     return;
   }
   const int vector_bytes = row_vector_bytes(layout_.row_bytes, 0);
@@ -391,7 +390,16 @@ RowPass RowPlan::moving_pass(const RowLaunch& launch) const {
   pass.written_bytes = moved;
   const bool aligned =
       launch.staged && row_vector_bytes(0, launch.addresses) == kSlicedVector && launch.arrays == 1;
-  if (aligned && detail::go_by_stages(move_, layout_, pass)) return pass;
+  if (const auto staged = aligned ? detail::staged_rows(move_, layout_) : std::nullopt) {
+    return {.kernel = RowKernel::staged,
+            .vector_bytes = static_cast<int>(staged->unit),
+            .arrays = staged->arrays,
+            .blocks = staged->blocks,
+            .threads = static_cast<int>(kernels::kStagedThreads),
+            .read_bytes = staged->read_bytes,
+            .written_bytes = staged->written_bytes,
+            .text = {}};
+  }
   if (joins_rows(move_, layout_.row_bytes, vector_bytes)) {
     using Kernel = kernels::TakeRowVectors<>;
     pass.kernel = RowKernel::take_vectors;

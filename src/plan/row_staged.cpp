@@ -32,15 +32,15 @@ struct StagedArrays {
 
 }  // namespace
 
-bool go_by_stages(const RowMove& move, const RowLayout& layout, RowPass& pass) {
+std::optional<StagedRows> staged_rows(const RowMove& move, const RowLayout& layout) {
   const std::uint64_t row = layout.row_bytes;
   const std::uint64_t count = row_numbers(move).count;
   const std::uint64_t rows = numbered_rows(move);
-  if (row > kLongestStagedRow || layout.outer < kLeastPieces || rows == 0) return false;
+  if (row > kLongestStagedRow || layout.outer < kLeastPieces || rows == 0 || count == 0) return std::nullopt;
   const std::uint64_t unit = std::min(row & (~row + 1), kWidestStagedUnit);
-  if (std::max(rows, count) > kernels::kMostStagedUnits / (row / unit)) return false;
+  if (std::max(rows, count) > kernels::kMostStagedUnits / (row / unit)) return std::nullopt;
   // Half of the sectors that are brought in, or read before they are written, are asked for.
-  if (2 * kStagedSector * count < rows * row) return false;
+  if (2 * kStagedSector * count < rows * row) return std::nullopt;
   const StagedArrays arrays(move, layout);
   // Pieces of both sides begin at vectors, and there are enough of them.
   const std::uint64_t both = arrays.staged | arrays.written | kStagedVector;
@@ -50,26 +50,23 @@ bool go_by_stages(const RowMove& move, const RowLayout& layout, RowPass& pass) {
   const std::uint64_t many = ceil_div(std::max<std::uint64_t>(std::min(of_bytes, of_outer), 1), step) * step;
   const std::uint64_t shared = kernels::staged_bytes(static_cast<std::uint32_t>(many * arrays.staged),
                                                      static_cast<std::uint32_t>(arrays.written / unit));
-  if (shared > kMostSharedBytes || ceil_div(layout.outer, many) < kLeastPieces) return false;
-  pass.kernel = RowKernel::staged;
-  pass.vector_bytes = static_cast<int>(unit);
-  pass.arrays = many;
-  pass.threads = static_cast<int>(kernels::kStagedThreads);
-  pass.blocks = kernels::staged_blocks(layout.outer, static_cast<std::uint32_t>(many));
-  pass.read_bytes = layout.outer * arrays.staged +
-                    pass.blocks * count * static_cast<std::uint64_t>(row_numbers(move).type.bytes);
-  pass.written_bytes = layout.outer * arrays.written;
-  if (std::holds_alternative<Put>(move) && count < rows) pass.read_bytes += pass.written_bytes;
-  return true;
+  if (shared > kMostSharedBytes || ceil_div(layout.outer, many) < kLeastPieces) return std::nullopt;
+  StagedRows made{.unit = unit,
+                  .arrays = many,
+                  .blocks = kernels::staged_blocks(layout.outer, static_cast<std::uint32_t>(many)),
+                  .written_bytes = layout.outer * arrays.written};
+  made.read_bytes = layout.outer * arrays.staged +
+                    made.blocks * count * static_cast<std::uint64_t>(row_numbers(move).type.bytes);
+  if (std::holds_alternative<Put>(move) && count < rows) made.read_bytes += made.written_bytes;
+  return made;
 }
 
-kernels::StagedShape staged_shape(const RowMove& move, const RowLayout& layout, const RowPass& pass) {
-  const StagedArrays arrays(move, layout);
-  const auto unit = static_cast<std::uint64_t>(pass.vector_bytes);
+kernels::StagedShape StagedRows::shape(const RowMove& move, const RowLayout& layout) const {
+  const StagedArrays of(move, layout);
   return {.run = static_cast<std::uint32_t>(layout.row_bytes / unit),
-          .staged = static_cast<std::uint32_t>(arrays.staged / unit),
-          .written = device::Division32(static_cast<std::uint32_t>(arrays.written / unit)),
-          .arrays = static_cast<std::uint32_t>(pass.arrays),
+          .staged = static_cast<std::uint32_t>(of.staged / unit),
+          .written = device::Division32(static_cast<std::uint32_t>(of.written / unit)),
+          .arrays = static_cast<std::uint32_t>(arrays),
           .outer = layout.outer};
 }
 

@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "faro/error.hpp"
-#include "plan/gpu/value_rows.hpp"
 #include "size_text.hpp"
 
 namespace faro::detail {
@@ -145,7 +144,7 @@ std::string RowValues::explain() const {
   std::string text = fmt::format("arithmetic      {}\n", to_text(arithmetic));
   text += fmt::format("rows            {} of {} numbers: {} bytes read, {} bytes written\n",
                       outer * moved_rows(), numbers, read_bytes(), written_bytes());
-  if (row_plan->target().engine == Engine::cuda) return text + told_value_rows(*this);
+  if (row_plan->target().engine == Engine::cuda) return text;
   if (direct) return text + "converted       row by row, from where they are to where they belong\n";
   return text + fmt::format("pieces          of up to {}, {}\n", count_text(piece_rows, "row"),
                             is_take(move) ? "gathered in the cache, and converted as they are written"

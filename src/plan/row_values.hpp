@@ -37,7 +37,7 @@ struct RowValues {
   std::uint64_t out_count() const;  // of the output
   std::uint64_t read_bytes() const;
   std::uint64_t written_bytes() const;
-  std::string explain() const;
+  std::string explain() const;  // of engine cuda without its launches (told_value_rows())
 };
 
 /// `layout.row_bytes` are the input's. Errors: ErrorCode::value for rows that are no whole number of numbers,

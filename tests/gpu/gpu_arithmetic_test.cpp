@@ -216,7 +216,7 @@ TEST_F(GpuArithmetic, RowsAsOnTheCpu) {
       {.from = Number::f16, .to = Number::f64},
       {.from = Number::i16, .to = Number::i32, .function = Function::negate}};
   for (const Arithmetic& change : changes) {
-    for (const std::uint64_t numbers : {1U, 7U, 8U, 64U, 100U}) {
+    for (const std::uint64_t numbers : {1U, 7U, 64U}) {
       for (const int kind : {0, 1, 2}) {  // take, put, add
         Arithmetic of = change;
         const std::uint64_t rows = 300 + below(random, 200);

@@ -396,9 +396,9 @@ TEST(RowValueKernel, TellsItsLaunches) {
   EXPECT_EQ(rows.pass.blocks, 125U);  // 32 vectors a row, 256 a block
   EXPECT_EQ(rows.pass.read_bytes, 1024000U + 8000U);
   EXPECT_EQ(rows.pass.written_bytes, 512000U);
-  EXPECT_NE(values.explain().find("125 blocks of 256 threads: a thread changes vectors of 8 numbers"),
-            std::string::npos)
-      << values.explain();
+  const std::string told = detail::told_value_rows(values);
+  EXPECT_NE(told.find("125 blocks of 256 threads: a thread changes vectors of 8 numbers"), std::string::npos)
+      << told;
   EXPECT_EQ(detail::make_value_rows(values, {.in = 8, .out = 16}).numbers, 2);
   EXPECT_EQ(detail::make_value_rows(values, {.in = 16, .out = 2}).numbers, 1);
 }

@@ -172,7 +172,8 @@ class RowMoveQueue {
       if constexpr (bytes() <= 8) {
         kernels::MoveStaged<kDirection, bytes()> kernel;
         kernel.shape = shape;
-        kernel.staged = faro::detail::staged_shape(plan.move(), plan.layout(), pass);
+        const faro::detail::StagedRows staged{.unit = bytes(), .arrays = pass.arrays};
+        kernel.staged = staged.shape(plan.move(), plan.layout());
         run(kernel, pass);
       }
     });

@@ -129,7 +129,8 @@ void RowValueExecutor::check(Stream stream) const {
 std::string RowValueExecutor::explain() const {
   const State& state = *state_;
   const bool compiled = state.moves() && state.rows_for({}).at_run_time();
-  return state.plan.explain() + (compiled ? kCompiledByNvrtc : "");
+  return state.plan.explain() + faro::detail::told_value_rows(state.plan) +
+         (compiled ? kCompiledByNvrtc : "");
 }
 
 }  // namespace faro::cuda
