@@ -113,6 +113,12 @@ class Bench {
       map(text, affine, {.from = Number::u8, .to = Number::f32, .scale = {.values = {0.125}}});
       map("2 x + 0.5 other, " + text, affine, {.scale = {.values = {2.0}}, .addend = Addend{.beta = 0.5}});
     }
+    for (const std::uint64_t numbers : {64, 256, 65}) {
+      rows(true, numbers, {.from = Number::f32, .to = Number::bf16});
+      rows(true, numbers, {.from = Number::bf16, .to = Number::f32});
+      rows(true, numbers, {.from = Number::u8, .to = Number::f32});
+      rows(false, numbers, {.from = Number::f32, .to = Number::bf16});
+    }
     suite(axes_suites({sizeof(float)}).front());
     for (const BlockFormat format : {BlockFormat::mxfp8_e4m3, BlockFormat::nvfp4}) {
       for (const bool transposed : {false, true}) {
@@ -145,6 +151,25 @@ class Bench {
   void map(const std::string& text, const Permutation& permutation, const Arithmetic& of) {
     row(text, of, element_count(permutation),
         [&](const PlanOptions& options) { return plan(permutation, of, options); });
+  }
+
+  // As many rows as there are, taken at random or put each to another's place.
+  void rows(bool takes, std::uint64_t numbers, const Arithmetic& of) {
+    constexpr std::uint64_t kRows = std::uint64_t{1} << 20;
+    std::vector<std::uint32_t> entries(kRows);
+    for (std::uint64_t i = 0; i < kRows; ++i)
+      entries[i] = static_cast<std::uint32_t>((i * 2654435761U + 12345) % kRows);
+    DeviceArray on_device(kRows * sizeof(entries[0]));
+    on_device.upload(entries.data());
+    const std::string text = fmt::format("{} of 2^20 rows of {}", takes ? "take" : "put", numbers);
+    row(text, of, kRows * numbers, [&](const PlanOptions& options) {
+      const bool on_gpu = options.engine == Engine::cuda;
+      const void* const data = on_gpu ? static_cast<const void*>(on_device.data()) : entries.data();
+      const RowNumbers at(data, kRows, {.bytes = sizeof(entries[0])});
+      const RowMove move =
+          takes ? RowMove(Take{.from = at, .rows = kRows}) : RowMove(Put{.to = at, .rows = kRows});
+      return plan_rows(move, {.row_bytes = numbers * bytes_of(of.from)}, of, options);
+    });
   }
 
   template <typename MakePlan>

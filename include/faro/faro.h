@@ -37,7 +37,7 @@ extern "C" {
 #endif
 
 /* Grows when functions are added, without taking any away: a program may ask for at least what it was made with. */
-#define FARO_ABI_VERSION 14
+#define FARO_ABI_VERSION 15
 
 /* --- what went wrong */
 
@@ -383,7 +383,8 @@ FARO_API faro_status faro_arithmetic_plan_make_map(const faro_map* map, int rank
                                                    const faro_arithmetic* arithmetic, const faro_options* options,
                                                    faro_arithmetic_plan** plan);
 /* The same of rows, converted after they are taken, and before they are put or added, by sums of the type `to`; `row_bytes` are
- * the input's. The entries are the caller's until the plan is destroyed. `fill`: as faro_take's, of the output's numbers. An addend
+ * the input's. The entries are the caller's until the plan is destroyed; on a GPU every run reads those that are there then, rows
+ * that are taken or put take one sweep, those that are added two. `fill`: as faro_take's, of the output's numbers. An addend
  * is for rows that are taken. */
 typedef enum faro_row_move { FARO_TAKE, FARO_PUT, FARO_ADD } faro_row_move;
 typedef struct faro_moved_rows {
@@ -394,7 +395,7 @@ typedef struct faro_moved_rows {
   uint64_t fill_bytes;
   const uint64_t* out_shape; /* as above */
   int rank;
-  int padding; /* 0 */
+  int device; /* one more than that of engine cuda; 0: the engine for the memory that the entries lie in */
   uint64_t reserved[2];
 } faro_moved_rows;
 FARO_API faro_status faro_arithmetic_plan_make_rows(const faro_moved_rows* rows, const faro_arithmetic* arithmetic,
@@ -404,6 +405,10 @@ FARO_API void faro_arithmetic_plan_destroy(faro_arithmetic_plan* plan);
  * `stream`, as faro_plan_run has it. In words, as faro_plan_explain. */
 FARO_API faro_status faro_arithmetic_plan_run(const faro_arithmetic_plan* plan, const void* in, const void* addend, void* out,
                                               void* stream);
+/* The same of rows on a GPU, by as many entries elsewhere there; what runs found wrong of entries, as faro_row_plan_check. */
+FARO_API faro_status faro_arithmetic_plan_run_by(const faro_arithmetic_plan* plan, const void* entries, const void* in,
+                                                 const void* addend, void* out, void* stream);
+FARO_API faro_status faro_arithmetic_plan_check(const faro_arithmetic_plan* plan, void* stream);
 FARO_API faro_status faro_arithmetic_plan_explain(const faro_arithmetic_plan* plan, char** text);
 /* The same of arrays of the host, by engine cuda through at most so many bytes of the device's memory, 0: half of what is free.
  * Views, axes, rolls and flips travel in pieces, whatever their size, other maps whole. Returns when the result is there. With engine

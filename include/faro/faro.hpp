@@ -295,6 +295,16 @@ class ExecutableArithmetic {
   void run_staged(const NumberArray& in, void* out, std::uint64_t out_count, const NumberArray& addend = {},
                   const cuda::StagingOptions& options = {}) const;
 
+  /// Of rows on a device, the same by as many entries of the same type elsewhere there. Errors: also
+  /// ErrorCode::value for entries that are not the device's or not aligned, ErrorCode::unsupported for other
+  /// plans.
+  void run_by(const void* entries, const NumberArray& in, void* out, std::uint64_t out_count,
+              const NumberArray& addend = {}, Stream stream = {}) const;
+
+  /// Of rows on a device: waits for the stream, and tells of entries that runs since the last check() found
+  /// wrong, as ExecutableRows does. Errors: ErrorCode::value naming the first position of one.
+  void check(Stream stream = {}) const;
+
   /// Numbers that the arrays must have at least.
   std::uint64_t in_count() const;
   std::uint64_t out_count() const;
@@ -311,7 +321,7 @@ class ExecutableArithmetic {
   friend ExecutableArithmetic plan(const Problem& problem, const Arithmetic& arithmetic,
                                    const PlanOptions& options);
   friend ExecutableArithmetic plan_rows(const RowMove& move, const RowLayout& layout,
-                                        const Arithmetic& arithmetic, int threads);
+                                        const Arithmetic& arithmetic, const PlanOptions& options);
   const State& state() const;
 
   std::unique_ptr<State> state_;
@@ -334,13 +344,15 @@ ExecutableArithmetic plan(const Problem& problem, const Arithmetic& arithmetic,
 ExecutableArithmetic plan(const Permutation& permutation, const Arithmetic& arithmetic,
                           const PlanOptions& options = {});
 
-/// Plans rows with arithmetic, for engine cpu and entries of the host: they are converted before they are put
-/// or added, and after they are taken; what fills a taken row stands in the output as it is.
+/// Plans rows with arithmetic: they are converted before they are put or added, and after they are taken;
+/// what fills a taken row stands in the output as it is. Engine::automatic is cuda for entries in a device's
+/// memory; what is taken or put goes in one sweep there, what is added in two, and entries are treated as
+/// ExecutableRows does: read by each run, and those that are wrong left to check().
 /// `layout.row_bytes` are those of the input's rows. Errors: those of RowPlan and check(); ErrorCode::value
 /// for rows that are no whole number of numbers, and sums of another type than the output's;
 /// ErrorCode::unsupported for an addend, or factors that differ from row to row, of rows that are not taken.
 ExecutableArithmetic plan_rows(const RowMove& move, const RowLayout& layout, const Arithmetic& arithmetic,
-                               int threads = 0);
+                               const PlanOptions& options = {});
 
 // Multiplications modulo a number of elements, carried out on the host or a GPU: one sweep, no index array,
 // any count to 2^40 (faro/permutation/modular.hpp has the maps and why).

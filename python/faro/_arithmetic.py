@@ -14,10 +14,11 @@ import math
 import struct
 from typing import Any, Callable, NamedTuple, NoReturn, Sequence
 
-from . import _arrays, _changes, _faro, _in_place, _kinds, _libraries, _outputs, _run, maps
+from . import _arrays, _changes, _device_rows, _faro, _in_place, _kinds, _libraries, _outputs, _run, maps
 from ._changes import Change, How, View, ViewOf
 from ._errors import FaroTypeError, FaroUnsupportedError, refuse
 from ._fills import fill_bytes
+from ._indices import IndexEntries, index_entries
 from ._records import record
 
 __all__ = ["astype", "channels_first"]
@@ -522,11 +523,60 @@ class Rows(NamedTuple):
         return _faro.Rows.make(e.address, e.size, e.itemsize, e.is_signed, self.rows, self.outer, self.numbers * itemsize, self.threads)
 
 
+def entries_beside(array: _arrays.Array, indices: Any, operation: str) -> IndexEntries:
+    """Indices of rows of an array, in its memory."""
+    if array.device is None:
+        return index_entries(indices, operation)
+    kept, entries = _device_rows.entries_of(indices, array.device, operation)
+    return IndexEntries(entries.address, entries.size, entries.itemsize, _device_rows.is_signed(entries), entries.shape, kept, entries, False)
+
+
+@functools.lru_cache(maxsize=256)
+def _kept_rows(rows: tuple[int, ...], move: int, fill: bytes | None, sums: int, shape: tuple[int, ...], key: _Key, device: int) -> list[Any]:
+    """Room for the plan of such rows on a GPU: it is made with the first run's entries, and runs by any."""
+    return []
+
+
+def _planned_rows(rows: Rows, itemsize: int, move: int, fill: bytes | None, sums: int, shape: tuple[int, ...], key: _Key,
+                  device: int | None) -> Any:
+    if device is None:
+        return _faro.plan_arithmetic_rows(rows.of(itemsize), move, fill, sums, shape, key.change())
+    e = rows.entries
+    kept = _kept_rows((e.size, e.itemsize, e.is_signed, rows.rows, rows.outer, rows.numbers), move, fill, sums, shape, key, device)
+    if not kept:
+        kept.append(_faro.plan_arithmetic_rows(rows.of(itemsize), move, fill, sums, shape, key.change(), device))
+    return kept[0]
+
+
+def _run_rows(plan: Any, rows: Rows, request: _Request, arrays: tuple[int, int, int], moved_bytes: int, check: bool) -> None:
+    """Of (input, added array, output)."""
+    if request.array.device is None:
+        return plan.run(*arrays, moved_bytes, 0)
+    plan.run_by(rows.entries.address, *arrays, request.queue)
+    if check:
+        plan.check(request.queue)
+
+
+def planned_take(axis: int | None, change: Change, indices: Any, x: Any, out: Any) -> Any:
+    """What _faro.run_changed() keeps of rows on a GPU; None where ``taken`` has more to do."""
+    request = _asked(x, "take", change, on_device=True)
+    if request is None or change.get("add") is not None or request.array.size == 0:
+        return None
+    shape = request.array.shape if axis is not None else (request.array.size,)
+    k = 0 if axis is None else _run.axis_of(axis, len(shape), "take")
+    entries = entries_beside(request.array, indices, "take")
+    if entries.size == 0:
+        return None
+    rows = Rows(entries, shape[k], math.prod(shape[:k]), math.prod(shape[k + 1 :]))
+    result = shape[:k] + tuple(entries.shape) + shape[k + 1 :]
+    return request.kept(_planned_rows(rows, request.array.itemsize, TAKE, None, 0, result, request.key(result), request.array.device), result)
+
+
 def taken(x: Any, operation: str, rows_of: Any, move: Callable[[], Any], change: Change, fill: Any = None, out: Any = None,
-          stream: Any = None) -> Any:
-    """Rows taken from ``x``: ``rows_of(array)`` says which, and the result's shape. Off the host ``move`` takes them, and a sweep more changes
-    them, where all are rows of ``x``."""
-    request = _asked(x, operation, change, out, stream)
+          stream: Any = None, check: bool = False, on_device: bool = False) -> Any:
+    """Rows taken from ``x``: ``rows_of(array)`` says which, and the result's shape. Off the host, but ``on_device``, ``move`` takes them, and
+    a sweep more changes them, where all are rows of ``x``."""
+    request = _asked(x, operation, change, out, stream, on_device)
     if request is None and fill is None:
         return changed_after(move, operation, change, out, stream)
     request = request or _refuse_off_host(x, operation, change)
@@ -536,32 +586,35 @@ def taken(x: Any, operation: str, rows_of: Any, move: Callable[[], Any], change:
     filled = fill_bytes(fill, target, out, operation)
     read = _outputs.reads(out, input=request.array, indices=rows.entries.given)
     dense, finished = _dense_target(request, result, target, read, keeps=filled == b"")
-    source, (beside, kept) = _dense(request.array), _address(added)
+    source, (beside, kept) = _dense(request.array, stream), _address(added, stream)
     if rows.numbers == 0 or rows.outer == 0:
         return finished()
-    plan = _faro.plan_arithmetic_rows(rows.of(source.itemsize), TAKE, filled, 0, shape, request.key(shape, added).change())
-    plan.run(source.address, beside, dense.address, target.size * (source.itemsize + target.itemsize), 0)
+    plan = _planned_rows(rows, source.itemsize, TAKE, filled, 0, shape, request.key(shape, added), source.device)
+    moved_bytes = target.size * (source.itemsize + target.itemsize)
+    _run_rows(plan, rows, request, (source.address, beside, dense.address), moved_bytes, check)
     return finished()
 
 
-def written(result: Any, operation: str, rows_of: Any, values: Any, change: Change, move: int = PUT, sums: int = 0, stream: Any = None) -> Any:
+def written(result: Any, operation: str, rows_of: Any, values: Any, change: Change, move: int = PUT, sums: int = 0, stream: Any = None,
+            check: bool = False) -> Any:
     """``values`` put into rows of ``result``, or added to them: ``rows_of(target)`` says which, and the shape of the values. What is added to
     the values themselves, ``add=`` of their shape, is so in a sweep before."""
-    request = _asked(values, operation, change, result, stream) or _refuse_off_host(values, operation, change)
+    request = _asked(values, operation, change, result, stream, True) or _refuse_off_host(values, operation, change)
     _, target = request.output(_arrays.describe(result, writable=True).shape)
     rows, shape = rows_of(target)
     if request.array.shape != shape:
         refuse(operation, f"values of shape {request.array.shape}", f"shape {shape}")
     if change.get("add") is not None:
         summed = moved(values, operation, _changes.unmoved, {**change, "dtype": request.to_type.dtype})
-        return written(result, operation, rows_of, summed, {}, move, sums, stream)
+        return written(result, operation, rows_of, summed, {}, move, sums, stream, check)
     read = _outputs.reads(result, values=request.array, indices=rows.entries.given)
     dense, finished = _dense_target(request, result, target, read, keeps=True)
-    source = _dense(request.array)
+    source = _dense(request.array, stream)
     if rows.numbers == 0 or rows.outer == 0:
         return result
-    plan = _faro.plan_arithmetic_rows(rows.of(source.itemsize), move, None, sums, target.shape, request.key(target.shape).change())
-    plan.run(source.address, 0, dense.address, source.size * (source.itemsize + target.itemsize), 0)
+    plan = _planned_rows(rows, source.itemsize, move, None, sums, target.shape, request.key(target.shape), source.device)
+    moved_bytes = source.size * (source.itemsize + target.itemsize)
+    _run_rows(plan, rows, request, (source.address, 0, dense.address), moved_bytes, check)
     return finished()
 
 

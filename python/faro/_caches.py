@@ -288,8 +288,8 @@ class CacheMove:
             entries: Any = index_entries(given, _MOVING)
             shape, signed, kept = tuple(entries.shape), entries.is_signed, entries
         else:
-            kept, entries = _device_rows._entries(given, self._device, _MOVING)
-            shape, signed = tuple(entries.shape), _device_rows._is_signed(entries)
+            kept, entries = _device_rows.entries_of(given, self._device, _MOVING)
+            shape, signed = tuple(entries.shape), _device_rows.is_signed(entries)
         if name == "tokens":
             if len(shape) != 1:
                 refuse(_MOVING, f"tokens of {len(shape)} axes", "a number, or one for each sequence")

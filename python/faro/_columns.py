@@ -53,7 +53,7 @@ class _Move:
             self.entries = index_entries(self.indices, self.operation)
             self.threads = _run.threads_of(self.threads, self.operation)
         else:
-            self.kept, self.entries = _device_rows._entries(self.indices, device, self.operation)
+            self.kept, self.entries = _device_rows.entries_of(self.indices, device, self.operation)
 
     def given_indices(self) -> Any:
         """Of a device as the caller has them: they may have been copied."""
@@ -109,7 +109,7 @@ class _Move:
                 plan = _faro.RowPlan.make(self.verb, rows, kind.fill, *kind.adds, -1, 0)
             else:
                 listed = self.entries
-                rows = _faro.Rows.make(listed.address, listed.size, listed.itemsize, _device_rows._is_signed(listed), kind.rows, kind.outer,
+                rows = _faro.Rows.make(listed.address, listed.size, listed.itemsize, _device_rows.is_signed(listed), kind.rows, kind.outer,
                                        row_bytes, 0)
                 plan = _faro.RowPlan.make(self.verb, rows, kind.fill, *kind.adds, self.device, 1 << 20)
             self.made[key] = plan, plan.workspace_bytes()

@@ -62,7 +62,7 @@ def _plan(kind: str, sizes: tuple[int, ...], is_signed: bool, fill: bytes | None
     return _PlanOfRows(kind, sizes, is_signed, fill, adds, device)
 
 
-def _entries(indices: Any, device: int | None, operation: str) -> tuple[Any, _arrays.Array]:
+def entries_of(indices: Any, device: int | None, operation: str) -> tuple[Any, _arrays.Array]:
     array = _arrays.describe(indices)
     if array.device != device:
         refuse(operation, "indices in another memory", "indices on the arrays' device",
@@ -93,7 +93,7 @@ def plan_for(kind: str, entries: _arrays.Array, rows: int, outer: int, row_bytes
              adds: tuple[int, int], every: bool = False) -> _PlanOfRows:
     """The plan that moves rows by such indices, kept from call to call."""
     sizes = (entries.size, entries.itemsize, rows, outer, row_bytes)
-    return _plan(kind, sizes, _is_signed(entries) and not every, fill, adds, int(entries.device or 0))
+    return _plan(kind, sizes, is_signed(entries) and not every, fill, adds, int(entries.device or 0))
 
 
 def take(x: Any, array: _arrays.Array, indices: Any, axis: int | None, fill: Any, out: Any, stream: Any, check: bool) -> Any:
@@ -101,7 +101,7 @@ def take(x: Any, array: _arrays.Array, indices: Any, axis: int | None, fill: Any
     if not _arrays.is_dense(array):
         x = _faro.run(x, _run.COPY, None, None, stream)
         array = _arrays.describe(x)
-    kept, entries = _entries(indices, array.device, "take")
+    kept, entries = entries_of(indices, array.device, "take")
     shape = array.shape if axis is not None else (array.size,)
     k = 0 if axis is None else _run.axis_of(axis, len(shape), "take")
     queue = _run.stream_of(array, stream, "take")
@@ -116,7 +116,7 @@ def take(x: Any, array: _arrays.Array, indices: Any, axis: int | None, fill: Any
 def _into(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int, operation: str, adds: tuple[int, int],
           stream: Any, check: bool, every: bool = False) -> Any:
     k = _run.axis_of(axis, len(target.shape), operation)
-    kept, entries = _entries(indices, target.device, operation)
+    kept, entries = entries_of(indices, target.device, operation)
     if len(entries.shape) > 1:
         refuse(operation, f"indices of {len(entries.shape)} axes", "one axis")
     wanted = target.shape[:k] + (entries.size,) + target.shape[k + 1 :]
@@ -153,7 +153,7 @@ def _combine_plan(places: tuple[int, int, int, bool], rows: int, row_bytes: int,
     return _faro.CombinePlan.make(moved, *how, device)
 
 
-def _is_signed(entries: _arrays.Array) -> bool:
+def is_signed(entries: _arrays.Array) -> bool:
     return _INTEGERS[getattr(entries.dtype, "name", str(entries.dtype)).rpartition(".")[2]]
 
 
@@ -186,11 +186,11 @@ def take_segments(x: Any, array: _arrays.Array, offsets: Any, indices: Any, elem
         array = _arrays.describe(x)
     lists = []
     for name, given in (("offsets", offsets), ("indices", indices)):
-        kept, entries = _entries(given, array.device, operation)
+        kept, entries = entries_of(given, array.device, operation)
         if len(entries.shape) != 1:
             refuse(operation, f"{name} of {len(entries.shape)} axes", "one axis")
         lists.append((kept, entries))
-    cuts, taken = ((e.address, e.size, e.itemsize, _is_signed(e)) for _, e in lists)
+    cuts, taken = ((e.address, e.size, e.itemsize, is_signed(e)) for _, e in lists)
     queue = _run.stream_of(array, stream, operation)
     plan = _segments_plan(cuts, taken, element, int(array.device or 0))
     begins = _int64(x, array, taken[1] + 1, operation, "an array")
@@ -228,8 +228,8 @@ def route(keys: Any, how: tuple[int, int, int, int], stream: Any, check: bool) -
 
 def _routing(keys: Any, array: _arrays.Array, how: tuple[int, int, int, int]) -> tuple[Any, dict[str, Any], Any]:
     """(a plan, the lists that it writes, what keeps the keys)."""
-    kept, entries = _entries(keys, array.device, "route")
-    plan = _route_plan((entries.address, entries.size, entries.itemsize, _is_signed(entries)), how, entries.device)
+    kept, entries = entries_of(keys, array.device, "route")
+    plan = _route_plan((entries.address, entries.size, entries.itemsize, is_signed(entries)), how, entries.device)
     most, buckets = plan.most_places(), how[0]
     lists = {"places": entries.size, "inverse": most, "rows": most, "offsets": buckets + 1, "counts": buckets}
     return plan, {name: _int64(keys, array, count) for name, count in lists.items()}, (kept, entries)
@@ -277,8 +277,8 @@ def dispatch(x: Any, array: _arrays.Array, routing: Any, out: Any, stream: Any, 
     if not _arrays.is_dense(array):
         x = _faro.run(x, _run.COPY, None, None, stream)
         array = _arrays.describe(x)
-    kept, places = _entries(routing.places, array.device, operation)
-    also_kept, taken = _entries(routing.rows, array.device, operation)
+    kept, places = entries_of(routing.places, array.device, operation)
+    also_kept, taken = entries_of(routing.rows, array.device, operation)
     k = routing.keys_per_row
     if places.size != array.shape[0] * k:
         refuse(operation, f"{array.shape[0]} rows and {places.size} places, {k} of a row", f"{places.size // k} rows")
@@ -286,7 +286,7 @@ def dispatch(x: Any, array: _arrays.Array, routing: Any, out: Any, stream: Any, 
     queue = _run.stream_of(array, stream, operation)
     target, finished = _run.result_of(x, array, out, (taken.size,) + array.shape[1:], operation, queue, beside=beside)
     if taken.size * row_bytes:
-        listed = [(e.address, e.size, e.itemsize, _is_signed(e)) for e in (places, taken)]
+        listed = [(e.address, e.size, e.itemsize, is_signed(e)) for e in (places, taken)]
         plan = _dispatch_plan(listed[0], listed[1], k, row_bytes, int(array.device or 0))
         plan.run(array.address, target.address, queue)
         if check:
@@ -301,7 +301,7 @@ def combine(x: Any, array: _arrays.Array, places: Any, keys_per_row: int, weight
     if not _arrays.is_dense(array):
         x = _faro.run(x, _run.COPY, None, None, stream)
         array = _arrays.describe(x)
-    kept, entries = _entries(places, array.device, "combine")
+    kept, entries = entries_of(places, array.device, "combine")
     factors = 0
     if weights is not None:
         given = _arrays.describe(weights)
@@ -315,7 +315,7 @@ def combine(x: Any, array: _arrays.Array, places: Any, keys_per_row: int, weight
     shape = (entries.size // keys_per_row,) + array.shape[1:]
     target, finished = _run.result_of(x, array, out, shape, "combine", queue, beside=beside)
     if entries.size * row_bytes:
-        plan = _combine_plan((entries.address, entries.size, entries.itemsize, _is_signed(entries)), array.shape[0], row_bytes,
+        plan = _combine_plan((entries.address, entries.size, entries.itemsize, is_signed(entries)), array.shape[0], row_bytes,
                              (keys_per_row, factors, *adds), array.device)
         plan.run(array.address, target.address, queue)
         if check:

@@ -58,7 +58,11 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
     [30, 10, 30, 0]
     """
     if change:
-        return _take_changed(x, indices, axis, inverse, fill, out, stream, threads, change)
+        if fill is None and out is None and stream is None and threads == 0 and not (check or inverse):
+            made = _faro.run_changed(x, "take", axis, change, None, functools.partial(_arithmetic.planned_take, axis, change, indices), indices)
+            if made is not None:
+                return made
+        return _take_changed(x, indices, axis, inverse, fill, out, stream, check, threads, change)
     if fill is None and stream is None and threads == 0 and not (check or inverse):
         made = _faro.take_short(x, indices, axis, out)
         if made is None and out is None and _is_ndarray(x):
@@ -103,13 +107,13 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
     return finished()
 
 
-def _take_changed(x: Any, indices: Any, axis: int | None, inverse: bool, fill: Any, out: Any, stream: Any, threads: int,
+def _take_changed(x: Any, indices: Any, axis: int | None, inverse: bool, fill: Any, out: Any, stream: Any, check: bool, threads: int,
                   change: Any) -> Any:
-    """The way back names every row once, so that it is a take by the rows' places."""
+    """The way back names every row once, so that it is a take by the rows' places; on a GPU rows are moved, and then changed."""
     def rows_of(array: _arrays.Array) -> tuple[_arithmetic.Rows, tuple[int, ...]]:
         shape = array.shape if axis is not None else (array.size,)
         k = 0 if axis is None else _run.axis_of(axis, len(shape), "take")
-        entries = index_entries(indices, "take")
+        entries = _arithmetic.entries_beside(array, indices, "take")
         if inverse:
             if entries.shape != (shape[k],):
                 refuse("take", f"indices of shape {entries.shape} for the inverse", f"shape ({shape[k]},), every row once",
@@ -120,7 +124,8 @@ def _take_changed(x: Any, indices: Any, axis: int | None, inverse: bool, fill: A
 
     if inverse and fill is not None:
         refuse("take", "fill= of an inverse", "none: every row is written")
-    return _arithmetic.taken(x, "take", rows_of, lambda: take(x, indices, axis, inverse=inverse, stream=stream), change, fill, out, stream)
+    move = functools.partial(take, x, indices, axis, inverse=inverse, stream=stream, check=check)
+    return _arithmetic.taken(x, "take", rows_of, move, change, fill, out, stream, check, on_device=not inverse)
 
 
 def _take_with_mask(x: Any, indices: Any, axis: int | None, fill: Any, out: Any, threads: int) -> Any:
@@ -283,7 +288,7 @@ def put(out: Any, indices: Any, values: Any, axis: int = 0, *, stream: Any = Non
     [0, 8, 0, 7]
     """
     if change:
-        return _write_changed(out, indices, values, axis, "put", stream, threads, change, _arithmetic.PUT)
+        return _write_changed(out, indices, values, axis, "put", stream, check, threads, change, _arithmetic.PUT)
     if stream is None and threads == 0 and not check:
         written = _faro.write_short(out, indices, values, axis, False)
         if written is not None:
@@ -317,7 +322,7 @@ def add_at(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str = "u
     if not isinstance(sums, str) or sums not in _row_values.SUMS:
         refuse("add_at", f"sums {sums!r}", f"one of {', '.join(_row_values.SUMS)}")
     if change:
-        return _write_changed(out, indices, values, axis, "add_at", stream, threads, change, _arithmetic.ADD, _row_values.SUMS[sums])
+        return _write_changed(out, indices, values, axis, "add_at", stream, check, threads, change, _arithmetic.ADD, _row_values.SUMS[sums])
     if sums == "usual" and stream is None and threads == 0 and not check:
         written = _faro.write_short(out, indices, values, axis, True)
         if written is not None:
@@ -339,18 +344,18 @@ def add_at(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str = "u
     return finished()
 
 
-def _write_changed(out: Any, indices: Any, values: Any, axis: int, operation: str, stream: Any, threads: int, change: Any, move: int,
-                   sums: int = 0) -> Any:
+def _write_changed(out: Any, indices: Any, values: Any, axis: int, operation: str, stream: Any, check: bool, threads: int, change: Any,
+                   move: int, sums: int = 0) -> Any:
     def rows_of(target: _arrays.Array) -> tuple[_arithmetic.Rows, tuple[int, ...]]:
         k = _run.axis_of(axis, len(target.shape), operation)
-        entries = index_entries(indices, operation)
+        entries = _arithmetic.entries_beside(target, indices, operation)
         if len(entries.shape) > 1:
             refuse(operation, f"indices of {len(entries.shape)} axes", "one axis")
         rows = _arithmetic.Rows(entries, target.shape[k], math.prod(target.shape[:k]), math.prod(target.shape[k + 1 :]),
                                 _run.threads_of(threads, operation))
         return rows, target.shape[:k] + (entries.size,) + target.shape[k + 1 :]
 
-    return _arithmetic.written(out, operation, rows_of, values, change, move, sums, stream)
+    return _arithmetic.written(out, operation, rows_of, values, change, move, sums, stream, check)
 
 
 def _into(out: Any, target: _arrays.Array, indices: Any, values: Any, axis: int, operation: str,

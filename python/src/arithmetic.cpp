@@ -129,6 +129,19 @@ void bind_arithmetic(nb::module_& module) {
              if (bytes < kBytesWithLock) return check(run());
              do_unlocked(run);
            })
+      .def("run_by",
+           [](const ArithmeticHandle& self, std::uintptr_t entries, std::uintptr_t in, std::uintptr_t addend,
+              std::uintptr_t out, std::uintptr_t stream) {
+             check(faro_arithmetic_plan_run_by(
+                 self.plan.get(), reinterpret_cast<const void*>(entries), reinterpret_cast<const void*>(in),
+                 reinterpret_cast<const void*>(addend), reinterpret_cast<void*>(out),
+                 reinterpret_cast<void*>(stream)));
+           })
+      .def("check",
+           [](const ArithmeticHandle& self, std::uintptr_t stream) {
+             do_unlocked(
+                 [&] { return faro_arithmetic_plan_check(self.plan.get(), reinterpret_cast<void*>(stream)); });
+           })
       .def("explain", tells<ArithmeticHandle>(faro_arithmetic_plan_explain));
   module.def("plan_arithmetic", [](const Extents& extents, const Steps& in_strides, const Steps& out_strides,
                                    const Change& change, const Options& options) {
@@ -154,12 +167,12 @@ void bind_arithmetic(nb::module_& module) {
                                                       shape.data(), &arithmetic, &options.value, plan);
                });
              });
-  // (rows, a faro_row_move, fill or none, a faro_sums, shape of the output, …); the entries have to live as
-  // long.
+  // (rows, a faro_row_move, fill or none, a faro_sums, shape of the output, …, device or -1); of the host the
+  // entries have to live as long.
   module.def(
       "plan_arithmetic_rows",
       [](const Rows& rows, int move, const nb::object& fill, int sums, const Extents& shape,
-         const Change& change) {
+         const Change& change, int device) {
         const bool filled = !fill.is_none();
         const nb::bytes bytes = filled ? nb::cast<nb::bytes>(fill) : nb::bytes("", 0);
         const faro_moved_rows moved{.rows = &rows.value,
@@ -169,7 +182,7 @@ void bind_arithmetic(nb::module_& module) {
                                     .fill_bytes = bytes.size(),
                                     .out_shape = shape.data(),
                                     .rank = static_cast<int>(shape.size()),
-                                    .padding = 0,
+                                    .device = device + 1,
                                     .reserved = {}};
         const faro_arithmetic arithmetic = change.arithmetic();
         return made_unlocked<ArithmeticHandle>([&](faro_arithmetic_plan** plan) {
@@ -177,7 +190,7 @@ void bind_arithmetic(nb::module_& module) {
         });
       },
       nb::arg("rows"), nb::arg("move"), nb::arg("fill").none(), nb::arg("sums"), nb::arg("shape"),
-      nb::arg("change"));
+      nb::arg("change"), nb::arg("device") = -1);
 }
 
 }  // namespace faro::python

@@ -143,12 +143,14 @@ struct ChangedCall {
   nb::handle change;
   nb::handle out;
   nb::handle plan;
+  nb::handle indices;  // of rows that are taken, or None
 };
 
 // Where the numbers of a call lie.
 struct ChangedPlaces {
   const char* in = nullptr;
   const char* addend = nullptr;
+  const char* entries = nullptr;  // of rows
   char* out = nullptr;
 };
 
@@ -200,6 +202,10 @@ std::shared_ptr<const ChangedPlan> changed_plan(const ChangedCall& call, Changed
     places.out = const_cast<char*>(out.first);
     out_dtype = out.second;
   }
+  if (!call.indices.is_none()) {
+    places.entries = read(call.indices, key).first;
+    if (places.entries == nullptr) return nullptr;
+  }
   if (auto kept = session().changed.find(key)) return kept;
   const Key kept = key;  // planning runs Python, which may come here again
   const nb::object told = call.plan(call.array, call.out);
@@ -223,6 +229,9 @@ std::shared_ptr<const ChangedPlan> changed_plan(const ChangedCall& call, Changed
 void change(const ChangedPlan& entry, const ChangedPlaces& places, bool holds_lock, void* stream = nullptr) {
   const KnownMemory known;
   const auto run = [&] {
+    if (places.entries != nullptr)
+      return faro_arithmetic_plan_run_by(entry.plan->plan.get(), places.entries, places.in, places.addend,
+                                         places.out, stream);
     return faro_arithmetic_plan_run(entry.plan->plan.get(), places.in + entry.in_offset, places.addend,
                                     places.out, stream);
   };
@@ -231,6 +240,7 @@ void change(const ChangedPlan& entry, const ChangedPlaces& places, bool holds_lo
 }
 
 nb::object change_ndarray(const ChangedCall& call) {
+  if (!call.indices.is_none()) return nb::none();
   const auto read = [&](nb::handle array, Key& key) -> std::pair<const char*, nb::object> {
     if (!is_ndarray(array)) return {};
     const HostArray told = host_array(array);
@@ -333,7 +343,18 @@ nb::object run_tensor(nb::handle array, const ExchangeType& type, int op, nb::ha
   return nb::borrow(out);
 }
 
-// The same of a tensor. A plan of Python has an empty one of the result's type.
+// Whether a tensor is of entries for rows of another, which lies beside it.
+bool are_entries(const Tensor& entries, const Tensor& numbered) {
+  constexpr int kUnsigned = 1;
+  const int bits = entries.dtype.bits * entries.dtype.lanes;
+  return entries.dtype.code <= kUnsigned && (bits == 32 || bits == 64) && is_exchanged(entries) &&
+         is_dense(numbered, 1) && is_dense(entries, 1) &&
+         numbered.device.device_type == entries.device.device_type &&
+         numbered.device.device_id == entries.device.device_id;
+}
+
+// The same of a tensor, or of rows that are taken from one on a GPU. A plan of Python has an empty one of the
+// result's type.
 nb::object change_tensor(const ChangedCall& call, const ExchangeType& type) {
   Tensor in;
   if (is_watched(type)) return nb::none();
@@ -341,6 +362,7 @@ nb::object change_tensor(const ChangedCall& call, const ExchangeType& type) {
     Tensor told;
     if (Py_TYPE(array.ptr()) != type.type || !read_plainly(array, type, told)) return {};
     if (array.is(call.array)) in = told;
+    if (array.is(call.indices) && (device_of(in) < 0 || !are_entries(told, in))) return {};
     const nb::object dtype = array.attr("dtype");
     key.insert(key.end(), {-1, told.ndim, device_of(told), reinterpret_cast<std::intptr_t>(dtype.ptr())});
     key.insert(key.end(), told.shape, told.shape + told.ndim);
@@ -375,11 +397,11 @@ nb::object change_tensor(const ChangedCall& call, const ExchangeType& type) {
 // --- the functions
 
 // An array permuted, its numbers changed: a new array, or `out`. `argument`: what the operation is told
-// besides. `plan`, of Python: (array, out) -> (plan, offset of the input in bytes, shape, dtype), or None
-// where Python has to look, as it has where this gives None.
+// besides; `indices`: of rows of a tensor on a GPU. `plan`, of Python: (array, out) -> (plan, offset of the
+// input in bytes, shape, dtype), or None where Python has to look, as it has where this gives None.
 nb::object run_changed(nb::handle array, nb::handle operation, nb::handle argument, nb::handle change,
-                       nb::handle out, nb::handle plan) {
-  const ChangedCall call{array, operation, argument, change, out, plan};
+                       nb::handle out, nb::handle plan, nb::handle indices) {
+  const ChangedCall call{array, operation, argument, change, out, plan, indices};
   if (is_ndarray(array)) return change_ndarray(call);
   const ExchangeType type = exchange_type(Py_TYPE(array.ptr()));
   return type.functions != nullptr ? change_tensor(call, type) : nb::none();
@@ -642,14 +664,11 @@ struct Indexed {
 // False where Python has to look at it.
 bool read_indices(Indexed& read, const Tensor& numbered, const Tensor& entries, nb::handle axis) {
   constexpr int kUnsigned = 1;
-  const int bits = entries.dtype.bits * entries.dtype.lanes;
-  const bool are_entries = entries.dtype.code <= kUnsigned && (bits == 32 || bits == 64);
-  const bool fits = are_entries && is_exchanged(entries) && is_dense(numbered, 1) && is_dense(entries, 1) &&
-                    numbered.device.device_type == entries.device.device_type &&
-                    numbered.device.device_id == entries.device.device_id &&
+  const bool fits = are_entries(entries, numbered) &&
                     shape_taken(read.taken, numbered.ndim, numbered.shape, entries.ndim, entries.shape, axis);
   if (!fits) return false;
-  const EntryType entry{.bytes = bits / 8, .is_signed = entries.dtype.code != kUnsigned};
+  const EntryType entry{.bytes = entries.dtype.bits * entries.dtype.lanes / 8,
+                        .is_signed = entries.dtype.code != kUnsigned};
   read.rows = rows_of(read.taken, address_of(entries), entry, width_of(numbered));
   return true;
 }
@@ -772,7 +791,8 @@ void bind_calls(nb::module_& module) {
              nb::arg("out").none(), nb::arg("stream").none());
   module.def("dense", &dense, nb::arg("array").none(), nb::arg("op"));
   module.def("run_changed", &run_changed, nb::arg("array").none(), nb::arg("operation"),
-             nb::arg("argument").none(), nb::arg("change"), nb::arg("out").none(), nb::arg("plan"));
+             nb::arg("argument").none(), nb::arg("change"), nb::arg("out").none(), nb::arg("plan"),
+             nb::arg("indices").none() = nb::none());
   module.def("take_short", &take, nb::arg("array").none(), nb::arg("indices").none(), nb::arg("axis").none(),
              nb::arg("out").none() = nb::none());
   module.def("write_short", &write_rows, nb::arg("out").none(), nb::arg("indices").none(),

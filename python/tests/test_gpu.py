@@ -172,6 +172,31 @@ def test_columns(kind):
         assert torch.equal(put[name], there) and torch.equal(sums[name], x + there)
 
 
+@pytest.mark.parametrize("kind", [torch.int16, torch.int32, torch.int64])
+@pytest.mark.parametrize("shape, axis", [((300, 64), 0), ((20, 300, 7), 1), ((2100, 300), 1), ((300,), 0)])
+def test_rows_that_change_their_type(shape, axis, kind):
+    x = filled(shape) / 3
+    index = torch.randint(0, 300, (500,), device="cuda").to(kind)
+    for _ in range(2):  # planned, and found again
+        got = faro.take(x, index, axis, dtype=torch.bfloat16)
+        assert torch.equal(got, x.index_select(axis, index.long()).bfloat16())
+    scaled = faro.take(x, index, axis, dtype=torch.float64, scale=2, offset=0.5, op="neg", check=True)
+    assert torch.equal(scaled, -2 * x.index_select(axis, index.long()).double() + 0.5)
+    out = torch.zeros_like(got)
+    index[3] = -1
+    assert faro.take(x, index, axis, fill="keep", dtype=torch.bfloat16, out=out) is out
+    assert (out.select(axis, 3) == 0).all() and torch.equal(out.select(axis, 4), x.select(axis, int(index[4])).bfloat16())
+    assert (faro.take(x, index, axis, fill=7, dtype=torch.float16).select(axis, 3) == 7).all()
+    order = torch.randperm(300, device="cuda").to(kind)
+    put = faro.put(torch.zeros_like(x, dtype=torch.bfloat16), order, x, axis, scale=2, check=True)
+    assert torch.equal(put, torch.zeros_like(put).index_copy(axis, order.long(), (2 * x).bfloat16()))
+    sums = faro.add_at(torch.ones_like(x, dtype=torch.float64), order, x, axis, scale=2, check=True)
+    assert torch.equal(sums, torch.ones_like(sums).index_copy(axis, order.long(), 2 * x.double() + 1))
+    index[3] = 300
+    with pytest.raises(faro.FaroValueError, match="position 3"):
+        faro.take(x, index, axis, fill=0, dtype=torch.bfloat16, check=True)
+
+
 def test_wrong_columns():
     a, b = filled((10, 4)), filled((10,), torch.int64)
     with pytest.raises(faro.FaroValueError, match="position 1"):

@@ -1,15 +1,15 @@
-// Plans with arithmetic, of views, permutations and rows, together with the engine that runs them.
+// Plans with arithmetic, of views and permutations, together with the engine that runs them; those of rows:
+// executable_row_arithmetic.cpp.
 #include <optional>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "api/arithmetic_state.hpp"
 #include "api/array_checks.hpp"
-#include "disjoint.hpp"
 #include "engines/cpu.hpp"
 #include "engines/cpu/values/moved_sweep.hpp"
-#include "engines/cpu/values/row_value_sweep.hpp"
 #include "engines/cpu/values/value_sweep.hpp"
 #include "engines/cuda/runtime/device_arrays.hpp"
 #include "engines/cuda_values.hpp"
@@ -17,9 +17,7 @@
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "permutation/axis_map.hpp"
-#include "permutation/route_checks.hpp"
 #include "plan/moved_values.hpp"
-#include "plan/row_values.hpp"
 #include "plan/value_plan.hpp"
 
 namespace faro {
@@ -44,36 +42,7 @@ struct Side {
 
 }  // namespace
 
-// What all plans have: a view, or else arrays that are dense.
-struct ExecutableArithmetic::State {
-  State() = default;
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  virtual ~State() = default;
-
-  bool adds = false;
-  bool on_device = false;
-  int device = cuda::kCurrentDevice;
-  bool in_place = false;
-  std::uint64_t in_count = 0;
-  std::uint64_t out_count = 0;
-  std::uint64_t addend_count = 0;
-
-  virtual std::uint64_t moved_bytes() const = 0;
-  virtual std::string explain() const = 0;
-  virtual const Arithmetic& changes() const = 0;
-  /// What arrays of the host can be cut by: none where they travel whole.
-  virtual std::vector<const detail::ValuePlan*> views() const { return {}; }
-  /// Refuses arrays that overlap. Requires: arrays of so many numbers, an addend where there is one
-  /// (unchecked).
-  virtual void check(const void* in, const void* addend, const void* out) const = 0;
-  /// Takes arrays that were checked, of the device where on_device.
-  virtual void run(const cpu::ValueArrays& arrays, Stream stream) const = 0;
-};
-
 namespace {
-
-constexpr const char* kAsOutput = "it may be the output itself, number by number";
 
 struct ViewState final : ExecutableArithmetic::State {
   Strided view;
@@ -131,7 +100,8 @@ struct ViewState final : ExecutableArithmetic::State {
     const bool accumulates =
         other.address == to.address && addend.width == out.width && addend.stride_bytes == out.stride_bytes;
     if (!accumulates)
-      detail::check_disjoint("run", detail::RunArray{"output", to}, {{"added array", other}}, kAsOutput);
+      detail::check_disjoint("run", detail::RunArray{"output", to}, {{"added array", other}},
+                             detail::kAsOutput);
   }
 
   void run(const cpu::ValueArrays& arrays, Stream stream) const override {
@@ -142,40 +112,7 @@ struct ViewState final : ExecutableArithmetic::State {
   }
 };
 
-// Permutations and rows.
-struct DenseState : ExecutableArithmetic::State {
-  Arithmetic arithmetic;
-  detail::LaidArray entries = {};  // that a run reads
-
-  void set_counts(const Arithmetic& of, std::uint64_t in, std::uint64_t out) {
-    arithmetic = of;
-    in_count = in;
-    out_count = out;
-    adds = of.addend.has_value();
-    addend_count = adds ? out : 0;
-  }
-
-  const Arithmetic& changes() const override { return arithmetic; }
-
-  void check(const void* in, const void* added, const void* out) const override {
-    const detail::LaidArray to{out, out_count * bytes_of(arithmetic.to)};
-    const detail::RunArray output{"output", to};
-    if (in_place && in != out) {
-      fail(ErrorCode::value, "run", "two arrays, and a plan in place",
-           "one array, as the input and the output", "a plan that is not in place takes two");
-    }
-    if (!in_place) {
-      detail::check_disjoint("run", output,
-                             {{"input", {in, in_count * bytes_of(arithmetic.from)}}, {"entries", entries}});
-    }
-    if (!adds) return;
-    const detail::LaidArray other{added, addend_count * bytes_of(arithmetic.addend->number)};
-    const bool accumulates = !in_place && added == out && other.element_bytes == to.element_bytes;
-    if (!accumulates) detail::check_disjoint("run", output, {{"added array", other}}, kAsOutput);
-  }
-};
-
-struct MovedState final : DenseState {
+struct MovedState final : detail::DenseState {
   detail::MovedValues plan;
   cpu::MovedSweep sweep;
 
@@ -189,21 +126,8 @@ struct MovedState final : DenseState {
   void run(const cpu::ValueArrays& arrays, Stream /*stream*/) const override { sweep.run(arrays); }
 };
 
-struct RowState final : DenseState {
-  detail::RowValues plan;
-  cpu::RowValueSweep sweep;
-
-  explicit RowState(const detail::RowValues& made) : plan(made), sweep(plan) {
-    set_counts(plan.arithmetic, plan.in_count(), plan.out_count());
-    entries = detail::laid(row_numbers(plan.move));
-  }
-  std::uint64_t moved_bytes() const override { return plan.read_bytes() + plan.written_bytes(); }
-  std::string explain() const override { return plan.explain(); }
-  void run(const cpu::ValueArrays& arrays, Stream /*stream*/) const override { sweep.run(arrays); }
-};
-
 // Axes, rolls and flips by engine cuda, each part a view.
-struct DeviceViewsState final : DenseState {
+struct DeviceViewsState final : detail::DenseState {
   detail::MovedValues plan;
   std::vector<cuda::ValueExecutor> parts;
 
@@ -232,7 +156,7 @@ struct DeviceViewsState final : DenseState {
 };
 
 // Another affine map by engine cuda, tile by tile.
-struct DeviceTilesState final : DenseState {
+struct DeviceTilesState final : detail::DenseState {
   detail::ValueTilePlan plan;
   cuda::ValueTileExecutor tiles;
 
@@ -248,22 +172,11 @@ struct DeviceTilesState final : DenseState {
   }
 };
 
-// Numbers in order, with factors along the axes of arithmetic.shape.
-Strided in_order(const Arithmetic& arithmetic, std::uint64_t numbers) {
-  const std::vector<std::uint64_t> shape =
-      arithmetic.shape.empty() ? std::vector<std::uint64_t>{numbers} : arithmetic.shape;
-  const std::vector<std::int64_t> strides = detail::dense_strides(shape);
-  Strided view;
-  view.extents = shape;
-  view.in_strides = view.out_strides = strides;
-  return view;
-}
-
 // By engine cuda: what is no view is moved by a plan of its own, in the narrower type, and changed in a sweep
 // before or behind it.
 //
 //     f32 to bf16    in --changed--> scratch --moved--> out        u8 to f32    in --moved--> scratch --changed--> out
-struct DeviceSweepsState final : DenseState {
+struct DeviceSweepsState final : detail::DenseState {
   bool first;  // changed, then moved
   ExecutablePlan mover;
   cuda::ValueExecutor changer;
@@ -273,7 +186,7 @@ struct DeviceSweepsState final : DenseState {
                     const PlanOptions& options)
       : first(bytes_of(of.to) < bytes_of(of.from) && !of.addend && !of.scale.axis && !of.offset.axis),
         mover(faro::plan(of_width(problem, bytes_of(first ? of.to : of.from)), options)),
-        changer(detail::make_value_plan(in_order(of, numbers), of, cpu::target(1)), options.device),
+        changer(detail::make_value_plan(detail::in_order(of, numbers), of, cpu::target(1)), options.device),
         scratch_bytes(
             problem.placement == Placement::in_place ? 0 : numbers * bytes_of(first ? of.to : of.from)) {
     device = cuda::ordinal_of(options.device);
@@ -383,6 +296,15 @@ void ExecutableArithmetic::run(const NumberArray& in, void* out, std::uint64_t o
   of.run(bytes_of_arrays(in.data, addend.data, out), stream);
 }
 
+void ExecutableArithmetic::run_by(const void* entries, const NumberArray& in, void* out,
+                                  std::uint64_t out_count, const NumberArray& addend, Stream stream) const {
+  const State& of = state();
+  check_number_arrays(of, in, {out, out_count}, addend);
+  of.run_by(entries, bytes_of_arrays(in.data, addend.data, out), stream);
+}
+
+void ExecutableArithmetic::check(Stream stream) const { state().check_entries(stream); }
+
 void ExecutableArithmetic::run_staged(const NumberArray& in, void* out, std::uint64_t out_count,
                                       const NumberArray& addend, const cuda::StagingOptions& options) const {
   const State& of = state();
@@ -401,7 +323,7 @@ void ExecutableArithmetic::run_staged(const NumberArray& in, void* out, std::uin
   const std::uint64_t out_bytes = of.out_count * bytes_of(changes.to);
   cuda::DeviceArray target(out_bytes, of.device);
   const bool accumulates = of.adds && addend.data == out;
-  if (of.in_place || accumulates) target.upload(out);
+  if (of.in_place || of.keeps || accumulates) target.upload(out);
   std::optional<cuda::DeviceArray> source;
   std::optional<cuda::DeviceArray> other;
   const auto uploaded = [&](const void* from, std::uint64_t bytes, std::optional<cuda::DeviceArray>& to) {
@@ -444,12 +366,6 @@ ExecutableArithmetic plan(const Permutation& permutation, const Arithmetic& arit
                           const PlanOptions& options) {
   return plan(Problem{.permutation = permutation, .element_bytes = bytes_of(arithmetic.from)}, arithmetic,
               options);
-}
-
-ExecutableArithmetic plan_rows(const RowMove& move, const RowLayout& layout, const Arithmetic& arithmetic,
-                               int threads) {
-  return ExecutableArithmetic(
-      std::make_unique<RowState>(detail::make_row_values(move, layout, arithmetic, cpu::target(threads))));
 }
 
 }  // namespace faro

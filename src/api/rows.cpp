@@ -7,6 +7,7 @@
 
 #include "api/array_checks.hpp"
 #include "api/reused_rows.hpp"
+#include "api/row_engine.hpp"
 #include "engines/cpu.hpp"
 #include "engines/cuda/host/device_pointer.hpp"
 #include "engines/cuda/runtime/device_arrays.hpp"
@@ -77,16 +78,16 @@ void run_groups(const cuda::RowExecutor& executor, std::span<const RowColumn> co
   executor.run(groups, stream, workspace);
 }
 
-Engine engine_of(const RowMove& move, const RowOptions& options) {
+}  // namespace
+
+Engine detail::engine_of_rows(const RowMove& move, Engine asked) {
   const bool on_device = cuda::is_device_memory(row_numbers(move).data);
-  if (options.engine == Engine::automatic) return on_device ? Engine::cuda : Engine::cpu;
-  if (options.engine == Engine::cpu && on_device)
+  if (asked == Engine::automatic) return on_device ? Engine::cuda : Engine::cpu;
+  if (asked == Engine::cpu && on_device)
     fail(ErrorCode::value, name(move), "entries in the memory of a device", "memory of the host",
          "engine cuda moves rows there");
-  return options.engine;
+  return asked;
 }
-
-}  // namespace
 
 ExecutableRows::ExecutableRows(RowPlan plan, const RowOptions& options) : plan_(std::move(plan)) {
   if (plan_.target().engine != Engine::cuda) return;
@@ -177,7 +178,7 @@ ExecutableRows ExecutableRows::with_entries_at(const void* entries) const {
 }
 
 ExecutableRows plan_rows(const RowMove& move, const RowLayout& layout, const RowOptions& options) {
-  const bool on_gpu = engine_of(move, options) == Engine::cuda;
+  const bool on_gpu = detail::engine_of_rows(move, options.engine) == Engine::cuda;
   return {RowPlan(move, layout, on_gpu ? cuda::target(options.device) : cpu::target(options.threads),
                   options.check),
           options};

@@ -106,12 +106,17 @@ RowMove move_in(const faro_moved_rows& of, Number to) {
 
 faro_arithmetic_plan* new_row_arithmetic(const faro_moved_rows& of, const faro_arithmetic& arithmetic) {
   require_zeros(of.reserved, kMovingRows);
+  PlanOptions options{.threads = of.rows->threads};
+  if (of.device != 0) {
+    options.engine = Engine::cuda;
+    options.device = of.device - 1;
+  }
   Arithmetic made = arithmetic_in(arithmetic);
   require_dense_addend(arithmetic);
   made.shape = given_shape(of.rank, of.out_shape);
   return new faro_arithmetic_plan{
       .plan = plan_rows(move_in(of, made.to), {.outer = of.rows->outer, .row_bytes = of.rows->row_bytes},
-                        made, of.rows->threads)};
+                        made, options)};
 }
 
 // The arrays of a run, which begin where the plan's strides do.
@@ -200,6 +205,23 @@ faro_status faro_arithmetic_plan_run(const faro_arithmetic_plan* plan, const voi
     const faro::capi::Endable endable(plan->plan.moved_bytes());
     plan->plan.run(arrays.in, arrays.out, plan->plan.out_count(), arrays.addend,
                    faro::Stream(static_cast<CUstream_st*>(stream)));
+  });
+}
+
+faro_status faro_arithmetic_plan_run_by(const faro_arithmetic_plan* plan, const void* entries, const void* in,
+                                        const void* addend, void* out, void* stream) {
+  return guarded([&] {
+    require_argument("run", {{plan, "plan"}, {entries, "entries"}});
+    const faro::capi::NumberArrays arrays(*plan, in, addend, out);
+    plan->plan.run_by(entries, arrays.in, arrays.out, plan->plan.out_count(), arrays.addend,
+                      faro::Stream(static_cast<CUstream_st*>(stream)));
+  });
+}
+
+faro_status faro_arithmetic_plan_check(const faro_arithmetic_plan* plan, void* stream) {
+  return guarded([&] {
+    require_argument(plan, "check a plan of rows", "plan");
+    plan->plan.check(faro::Stream(static_cast<CUstream_st*>(stream)));
   });
 }
 

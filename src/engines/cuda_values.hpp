@@ -14,6 +14,7 @@
 #include "kernels/value_arrays.hpp"
 #include "plan/gpu/value_boxes.hpp"
 #include "plan/gpu/value_tiles.hpp"
+#include "plan/row_values.hpp"
 #include "plan/value_plan.hpp"
 
 namespace faro::cuda {
@@ -63,6 +64,27 @@ class ValueTileExecutor {
   ~ValueTileExecutor();
 
   void run(const void* in, const void* addend, void* out, Stream stream) const;
+  std::string explain() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Rows that are taken or put with arithmetic, in one sweep: those of rows and numbers alike (cuda_rows.hpp).
+class RowValueExecutor {
+ public:
+  /// Errors: as ValueExecutor; ErrorCode::value for entries that are not the device's or not aligned.
+  explicit RowValueExecutor(const faro::detail::RowValues& plan);
+  RowValueExecutor(RowValueExecutor&&) noexcept;
+  RowValueExecutor& operator=(RowValueExecutor&&) noexcept;
+  ~RowValueExecutor();
+
+  /// By as many entries as the plan's, there or elsewhere. Queues it. Errors: as ValueExecutor::run(), and
+  /// the constructor's of the entries.
+  void run(const void* entries, const void* in, const void* addend, void* out, Stream stream) const;
+  /// Waits for the stream. Errors: ErrorCode::value for entries that runs since the last check() found wrong.
+  void check(Stream stream) const;
   std::string explain() const;
 
  private:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "faro/number.hpp"
 #include "kernels/values.hpp"
@@ -10,7 +11,7 @@ namespace faro::kernels {
 
 /// What call.operator()<Stored>() returns of the type that numbers of this kind are stored as.
 template <typename Call>
-auto with_number(Number number, const Call& call) {
+constexpr auto with_number(Number number, const Call& call) {
   switch (number) {
     case Number::i8:
       return call.template operator()<std::int8_t>();
@@ -52,6 +53,19 @@ auto with_number(Number number, const Call& call) {
       break;
   }
   return call.template operator()<Float8E5M2Fnuz>();
+}
+
+/// The kind of numbers that are stored so.
+template <typename Stored>
+constexpr Number number_of() {
+  Number found = Number::i8;
+  for (int i = 0; i < kNumbers; ++i) {
+    const auto number = static_cast<Number>(i);
+    with_number(number, [&]<typename Each>() {
+      if (std::is_same_v<Stored, Each>) found = number;
+    });
+  }
+  return found;
 }
 
 }  // namespace faro::kernels

@@ -11,25 +11,25 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/row_move.hpp"
+#include "kernels/row_vectors.hpp"
 
 namespace faro::kernels {
 
 inline constexpr int kElementArrays = 4;
 
-/// kBytes: of a row; kTogether arrays are moved at once, kElementArrays, or 1 where those would not stay in
-/// the cache.
-template <RowDirection kDirection, int kBytes, int kTogether>
-struct MoveRowElements {
-  using Vector = device::Packet<kBytes>;
+/// A row is one of `Vectors` (row_vectors.hpp); kTogether arrays are moved at once, kElementArrays, or 1
+/// where those would not stay in the cache.
+template <RowDirection kDirection, typename Vectors, int kTogether>
+struct MoveElements {
   static constexpr std::uint32_t kThreads = 256;
-  static constexpr int kMinBlocks = kBytes < 16 ? 4 : 3;
+  static constexpr int kMinBlocks = Vectors::kBytes < 16 ? 4 : 3;
   static constexpr std::uint32_t kEach = kTogether == 1 ? 8 : 4;  // entries of a thread
   static constexpr std::uint64_t kOfBlock = std::uint64_t{kThreads} * kEach;
 
   RowMoveShape<1> shape;
   std::uint64_t chunks = 1;  // of kOfBlock entries, one after the other, that a block goes through
   device::Division64 parts;  // blocks along the entries
+  Vectors way;
 
   static constexpr std::uint64_t parts_of(std::uint64_t entries, std::uint64_t chunks) {
     const std::uint64_t of_part = kOfBlock * chunks;
@@ -60,11 +60,11 @@ struct MoveRowElements {
   constexpr void move(Block& block, std::uint64_t first_array, std::uint64_t first) const {
     constexpr bool kTakes = kDirection == RowDirection::take;
     const std::uint64_t count = shape.entries.count;
-    const auto* const in = reinterpret_cast<const Vector*>(shape.arrays.in[0]);
-    auto* const out = reinterpret_cast<Vector*>(shape.arrays.out[0]);
+    const std::byte* const in = shape.arrays.in[0];
+    std::byte* const out = shape.arrays.out[0];
     std::uint64_t row[kEach] = {};
     shape.entries.load_rows(first, kThreads, count, row);
-    Vector vector[kEach][kTogether] = {};
+    typename Vectors::Loaded vector[kEach][kTogether] = {};
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kEach; ++k) {
       const std::uint64_t i = first + std::uint64_t{k} * kThreads;
@@ -73,8 +73,10 @@ struct MoveRowElements {
       FARO_UNROLL
       for (std::uint32_t a = 0; a < kTogether; ++a) {
         const std::uint64_t array = first_array + a;
+        const std::uint64_t at_random = array * shape.entries.rows + row[k];
         if (array < shape.outer)
-          vector[k][a] = in[kTakes ? array * shape.entries.rows + row[k] : array * count + i];
+          vector[k][a] = kTakes ? way.load(in, at_random, array * count + i)
+                                : way.load(in, array * count + i, at_random);
       }
     }
     FARO_UNROLL
@@ -86,12 +88,14 @@ struct MoveRowElements {
       for (std::uint32_t a = 0; a < kTogether; ++a) {
         const std::uint64_t array = first_array + a;
         if (array >= shape.outer) continue;
-        if (filled && shape.fill == RowFill::value)
-          vector[k][a] = *reinterpret_cast<const Vector*>(shape.fill_pattern);
-        out[kTakes ? array * count + i : array * shape.entries.rows + row[k]] = vector[k][a];
+        const std::uint64_t to = kTakes ? array * count + i : array * shape.entries.rows + row[k];
+        if (!filled || way.fill(vector[k][a], out, to, shape.fill_at(0))) way.store(out, to, vector[k][a]);
       }
     }
   }
 };
+
+template <RowDirection kDirection, int kBytes, int kTogether>
+using MoveRowElements = MoveElements<kDirection, CopiedVectors<kBytes>, kTogether>;
 
 }  // namespace faro::kernels

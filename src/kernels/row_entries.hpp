@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <type_traits>
 
 #include "faro/device/memory.hpp"
@@ -172,7 +171,8 @@ struct MarkRows {
       const bool wrong = row == kWrongRow;
       const std::uint32_t bit = std::uint32_t{1} << row % 32;
       if (!wrong && (block.atomic_or(marks + row / 32, bit) & bit) == 0) continue;
-      for (RowFaults* const to : {faults, own}) note_fault(block, wrong ? &to->out_of_range : &to->twice, i);
+      RowFaults* const noted[] = {faults, own};
+      for (RowFaults* const to : noted) note_fault(block, wrong ? &to->out_of_range : &to->twice, i);
     }
   }
 };

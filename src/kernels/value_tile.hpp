@@ -13,21 +13,12 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "faro/device/division.hpp"
 #include "kernels/affine_tile.hpp"
 #include "kernels/number_lanes.hpp"
 #include "kernels/number_program.hpp"
-#include "kernels/value_arrays.hpp"
+#include "kernels/value_factors.hpp"
 
 namespace faro::kernels {
-
-/// One factor, or those along an axis of the output.
-struct ValueTileFactor {
-  ValueFactor one;
-  const void* table = nullptr;  // the axis's, or null
-  device::Division64 inner;     // numbers of the output from one index along the axis to the next
-  device::Division64 extent;    // of the axis
-};
 
 /// What a launch works on, of every program and shape.
 struct ValueTileArrays {
@@ -35,41 +26,7 @@ struct ValueTileArrays {
   const void* in = nullptr;
   const void* addend = nullptr;  // lies as the output
   void* out = nullptr;
-  ValueTileFactor scale;
-  ValueTileFactor offset;
-  ValueFactor beta;
-};
-
-/// The factors of numbers that follow one another in the output.
-template <typename Computed, bool kAlongAxes>
-class TileFactors {
- public:
-  constexpr TileFactors(const ValueTileFactor& of, std::uint64_t number) : of_(of) {
-    if constexpr (kAlongAxes) {
-      if (of.table == nullptr) return;
-      index_ = of.inner.divide(number);
-      within_ = number;
-      static_cast<void>(of.extent.divide(index_));
-    }
-  }
-  constexpr Computed next() {
-    if constexpr (kAlongAxes) {
-      if (of_.table != nullptr) {
-        const Computed factor = static_cast<const Computed*>(of_.table)[index_];
-        if (++within_ == of_.inner.divisor()) {
-          within_ = 0;
-          if (++index_ == of_.extent.divisor()) index_ = 0;
-        }
-        return factor;
-      }
-    }
-    return *reinterpret_cast<const Computed*>(of_.one.bytes);
-  }
-
- private:
-  const ValueTileFactor& of_;
-  std::uint64_t index_ = 0;
-  std::uint64_t within_ = 0;
+  PlacedFactors factors;
 };
 
 /// The memory of a block: buffers hold numbers of From and To, the tile of Held.
@@ -94,10 +51,9 @@ class ConvertingMemory {
       constexpr int kCount = bytes / static_cast<int>(sizeof(To));
       const auto numbers = *at<const Lanes<From, kCount>, From>(arrays_.in, offset);
       Lanes<To, kCount> rounded;
-      Factors factors(arrays_, 0);
+      PlacedProgram<Program, false> program(arrays_.factors, 0);
       FARO_UNROLL
-      for (int i = 0; i < kCount; ++i)
-        rounded.put(i, Program::rounded(factors.changed(Program::widened(numbers.get(i)))));
+      for (int i = 0; i < kCount; ++i) rounded.put(i, program.changed(numbers.get(i), {}));
       return std::bit_cast<device::Packet<bytes>>(rounded);
     }
   }
@@ -115,15 +71,9 @@ class ConvertingMemory {
       if constexpr (Program::kHasAddend)
         others = *at<const Lanes<Addend, kCount>, Addend>(arrays_.addend, offset);
       Lanes<To, kCount> results;
-      Factors factors(arrays_, offset / sizeof(Held));
+      PlacedProgram<Program, kAlongAxes> program(arrays_.factors, offset / sizeof(Held));
       FARO_UNROLL
-      for (int i = 0; i < kCount; ++i) {
-        Computed x = factors.changed(Program::widened(numbers.get(i)));
-        if constexpr (Program::kHasAddend)
-          x = sum(x, product(Program::widened_addend(others.get(i)),
-                             *reinterpret_cast<const Computed*>(arrays_.beta.bytes)));
-        results.put(i, Program::rounded(x));
-      }
+      for (int i = 0; i < kCount; ++i) results.put(i, program.changed(numbers.get(i), others.get(i)));
       *at<Lanes<To, kCount>, To>(arrays_.out, offset) = results;
     }
   }
@@ -138,20 +88,6 @@ class ConvertingMemory {
   }
 
  private:
-  using Computed = typename Program::Computed;
-
-  struct Factors {
-    TileFactors<Computed, kAlongAxes && Program::kHasScale> scale;
-    TileFactors<Computed, kAlongAxes && Program::kHasOffset> offset;
-
-    constexpr Factors(const ValueTileArrays& of, std::uint64_t number)
-        : scale(of.scale, number), offset(of.offset, number) {}
-    constexpr Computed changed(Computed x) {
-      if constexpr (Program::kHasScale) x = product(x, scale.next());
-      if constexpr (Program::kHasOffset) x = sum(x, offset.next());
-      return x;
-    }
-  };
   // Numbers of another type, as many as `offset` counts in bytes of Held.
   template <typename Vector, typename Number, typename Array>
   static constexpr Vector* at(Array* array, std::uint64_t offset) {

@@ -15,6 +15,7 @@
 #include "kernels/row_move.hpp"
 #include "permutation/index_rows.hpp"
 #include "plan/row_partition.hpp"
+#include "plan/row_staged.hpp"
 #include "rounding.hpp"
 #include "size_text.hpp"
 #include "unit_bytes.hpp"
@@ -94,14 +95,18 @@ std::uint64_t sum_bytes(const Add& add) {
 //
 // On an H100 32768 rows of 14336 bytes, of 4096 that are each taken eight times, take 0.212 ms in parts of 2
 // KiB, 0.198 of 1 KiB and 0.193 of 512 bytes, so that few parts are in the cache beside what is written.
-std::uint64_t row_slice_bytes(const RowMove& move, const RowLayout& layout, int vector_bytes) {
-  constexpr std::uint64_t kVectorBytes = 16;
+// Looked for once a plan: a row of a prime number of vectors is tried by 100,000 parts, which takes longer
+// than to move it.
+constexpr int kSlicedVector = 16;
+
+std::uint64_t row_slice_bytes(const RowMove& move, const RowLayout& layout) {
+  constexpr std::uint64_t kVectorBytes = kSlicedVector;
   constexpr std::uint64_t kFewBytes = std::uint64_t{2} << 20;
   constexpr std::uint64_t kCachedBytes = std::uint64_t{8} << 20;
   constexpr std::uint64_t kLeastSliceBytes = 512;
   constexpr std::uint64_t kRepeats = 2;
   const auto* const take = std::get_if<Take>(&move);
-  if (take == nullptr || layout.outer != 1 || vector_bytes != static_cast<int>(kVectorBytes)) return 0;
+  if (take == nullptr || layout.outer != 1) return 0;
   if (take->rows == 0 || take->from.count / take->rows < kRepeats) return 0;
   if (take->rows <= kCachedBytes / layout.row_bytes) return 0;
   const std::uint64_t vectors = layout.row_bytes / kVectorBytes;
@@ -128,24 +133,29 @@ bool are_elements(const RowMove& move, const RowLayout& layout, int vector_bytes
          layout.outer >= kernels::kElementArrays && row_numbers(move).count >= kLeastEntries;
 }
 
-// Arrays of up to 8 KiB go by fours. Of longer ones, up to what the first-level cache keeps of each of some
-// blocks, a block goes through all entries of one.
+// Arrays go by fours, but of up to what the first-level cache keeps of each of some blocks, a block goes
+// through all entries of one; and where the second-level cache keeps one and not four beside what else goes
+// by, whose elements would leave it sector by sector, one goes after the other.
 void go_by_elements(std::uint64_t count, std::uint64_t rows, const RowLayout& layout, RowPass& pass) {
   constexpr std::uint64_t kShortBytes = 8 << 10;
   constexpr std::uint64_t kCachedBytes = 64 << 10;
+  constexpr std::uint64_t kFewLongBytes = 4 << 20;
+  constexpr std::uint64_t kMostLongBytes = 48 << 20;
   const std::uint64_t bytes = rows * layout.row_bytes;
   pass.kernel = RowKernel::move_elements;
-  const auto go = [&]<int kTogether>() {
+  const auto go = [&]<int kTogether>(std::uint64_t entries_of_block) {
     using Kernel = kernels::MoveRowElements<kernels::RowDirection::take, 4, kTogether>;
-    if (kTogether == 1) pass.chunks = detail::ceil_div(count, Kernel::kOfBlock);
+    pass.chunks = std::max<std::uint64_t>(detail::ceil_div(entries_of_block, Kernel::kOfBlock), 1);
     pass.arrays = kTogether;
     pass.threads = static_cast<int>(Kernel::kThreads);
     pass.blocks = Kernel::blocks_for(count, pass.chunks, layout.outer);
   };
   if (bytes > kShortBytes && bytes <= kCachedBytes) {
-    go.template operator()<1>();
+    go.template operator()<1>(count);
+  } else if (bytes > kFewLongBytes && bytes <= kMostLongBytes) {
+    go.template operator()<1>(1);
   } else {
-    go.template operator()<kernels::kElementArrays>();
+    go.template operator()<kernels::kElementArrays>(1);
   }
 }
 
@@ -182,8 +192,8 @@ detail::RowPartition detail::added_partition(const Add& add, const RowLayout& la
 }
 
 const char* name(RowWay way) noexcept {
-  static constexpr std::array kNames{"runs",     "blocks",  "ranges", "buckets", "columns",
-                                     "in order", "vectors", "bytes",  "bins",    "sorted"};
+  static constexpr std::array kNames{"runs",    "blocks", "ranges", "buckets", "columns", "in order",
+                                     "vectors", "bytes",  "staged", "bins",    "sorted"};
   return kNames[static_cast<std::size_t>(way)];
 }
 
@@ -323,7 +333,14 @@ void RowPlan::decide_on_gpu() {
                         digits, digits == 1 ? "" : "s");
     return;
   }
+  if (const auto staged = detail::staged_rows(move_, layout_)) {
+    way_ = RowWay::staged;
+    reason_ = fmt::format("short arrays lie in shared memory, {} at a time, while their rows change places",
+                          staged->arrays);
+    return;
+  }
   const int vector_bytes = row_vector_bytes(layout_.row_bytes, 0);
+  slice_bytes_ = vector_bytes == kSlicedVector ? row_slice_bytes(move_, layout_) : 0;
   if (joins_rows(move_, layout_.row_bytes, vector_bytes)) {
     way_ = RowWay::bytes;
     reason_ =
@@ -371,6 +388,18 @@ RowPass RowPlan::moving_pass(const RowLaunch& launch) const {
   pass.vector_bytes = vector_bytes;
   pass.read_bytes = moved + rows * entry_bytes * launch.arrays;
   pass.written_bytes = moved;
+  const bool aligned =
+      launch.staged && row_vector_bytes(0, launch.addresses) == kSlicedVector && launch.arrays == 1;
+  if (const auto staged = aligned ? detail::staged_rows(move_, layout_) : std::nullopt) {
+    return {.kernel = RowKernel::staged,
+            .vector_bytes = static_cast<int>(staged->unit),
+            .arrays = staged->arrays,
+            .blocks = staged->blocks,
+            .threads = static_cast<int>(kernels::kStagedThreads),
+            .read_bytes = staged->read_bytes,
+            .written_bytes = staged->written_bytes,
+            .text = {}};
+  }
   if (joins_rows(move_, layout_.row_bytes, vector_bytes)) {
     using Kernel = kernels::TakeRowVectors<>;
     pass.kernel = RowKernel::take_vectors;
@@ -391,7 +420,7 @@ RowPass RowPlan::moving_pass(const RowLaunch& launch) const {
       pass.threads = static_cast<int>(Kernel::kThreads);
       pass.blocks = Kernel::blocks_for(rows * (layout_.row_bytes / bytes())) * launch.arrays;
     });
-    pass.slice_bytes = row_slice_bytes(move_, layout_, vector_bytes);
+    if (vector_bytes == kSlicedVector) pass.slice_bytes = slice_bytes_;
   }
   if (pass.slice_bytes > 0) {
     pass.read_bytes =
@@ -404,6 +433,9 @@ std::string RowPlan::moving_text(const RowPass& pass) const {
   if (pass.kernel == RowKernel::take_vectors)
     return fmt::format("a thread writes {} aligned vectors of 16 bytes, joined from one row or two",
                        kernels::TakeRowVectors<>::kEach);
+  if (pass.kernel == RowKernel::staged)
+    return fmt::format("a block brings {} arrays at a time to shared memory, and writes them from there",
+                       pass.arrays);
   if (pass.kernel == RowKernel::move_bytes) return "a thread writes 16 aligned bytes of a row";
   std::string text;
   if (pass.kernel == RowKernel::move_elements)

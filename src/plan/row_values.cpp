@@ -83,14 +83,15 @@ void check_row_shape(const RowValues& values) {
        fmt::format("a shape of {}", values.out_count()));
 }
 
-// Rows that are taken or put go piece by piece, each by one thread.
+// On a CPU rows that are taken or put go piece by piece, each by one thread.
 RowPlan plan_of_rows(const RowValues& values, const Target& target) {
   RowMove move = values.move;
   auto* const take = std::get_if<Take>(&move);
   // Absent rows are filled once the others are converted.
   if (take != nullptr && take->fill.with != Fill::With::nothing) take->fill = Fill::zero();
   const Number number = take != nullptr ? values.arithmetic.from : values.arithmetic.to;
-  return {std::move(move), {.outer = 1, .row_bytes = values.numbers * bytes_of(number)}, target};
+  const std::uint64_t outer = target.engine == Engine::cuda ? values.outer : 1;
+  return {std::move(move), {.outer = outer, .row_bytes = values.numbers * bytes_of(number)}, target};
 }
 
 }  // namespace
@@ -128,6 +129,7 @@ RowValues make_row_values(const RowMove& move, const RowLayout& layout, const Ar
   check_row_factors(values, arithmetic.scale, "a scale");
   check_row_factors(values, arithmetic.offset, "an offset");
   values.row_plan.emplace(plan_of_rows(values, target));
+  if (target.engine == Engine::cuda) return values;
   const bool adds = std::holds_alternative<Add>(move);
   const std::uint64_t width = std::max(bytes_of(arithmetic.from), bytes_of(arithmetic.to));
   values.direct = !adds && layout.row_bytes >= kLongRowBytes;
@@ -142,6 +144,7 @@ std::string RowValues::explain() const {
   std::string text = fmt::format("arithmetic      {}\n", to_text(arithmetic));
   text += fmt::format("rows            {} of {} numbers: {} bytes read, {} bytes written\n",
                       outer * moved_rows(), numbers, read_bytes(), written_bytes());
+  if (row_plan->target().engine == Engine::cuda) return text;
   if (direct) return text + "converted       row by row, from where they are to where they belong\n";
   return text + fmt::format("pieces          of up to {}, {}\n", count_text(piece_rows, "row"),
                             is_take(move) ? "gathered in the cache, and converted as they are written"

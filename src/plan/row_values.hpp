@@ -5,6 +5,9 @@
 //     add     the same of larger pieces, one after another: each is added by all threads, in the order of rows
 //
 // Long rows that are taken or put are converted from where they are to where they belong.
+//
+// On a GPU rows that are taken or put are changed by the kernel that moves them (plan/gpu/value_rows.hpp),
+// and those that are added in a sweep before.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +24,8 @@ struct RowValues {
   RowMove move;
   std::uint64_t outer = 1;
   std::uint64_t numbers = 1;  // of a row
-  /// The plan of one array whose rows lie in buffers, in full and without a fill; parts of it are run.
+  /// The plan of one array whose rows lie in buffers, in full and without a fill; parts of it are run. On a
+  /// GPU that of all arrays.
   std::optional<RowPlan> row_plan = {};
   std::uint64_t piece_rows = 1;
   bool direct = false;    // row by row
@@ -33,13 +37,13 @@ struct RowValues {
   std::uint64_t out_count() const;  // of the output
   std::uint64_t read_bytes() const;
   std::uint64_t written_bytes() const;
-  std::string explain() const;
+  std::string explain() const;  // of engine cuda without its launches (told_value_rows())
 };
 
 /// `layout.row_bytes` are the input's. Errors: ErrorCode::value for rows that are no whole number of numbers,
 /// a shape that is not the output's, a type of sums that is not the output's, a fill that is no number of the
 /// output, those of check(arithmetic, shape) and check_rows; ErrorCode::unsupported for what is put or added
-/// with an addend, or with factors that differ from row to row.   Cost: a sweep of the entries.
+/// with an addend, or with factors that differ from row to row.   Cost: a sweep of the entries, but on a GPU.
 RowValues make_row_values(const RowMove& move, const RowLayout& layout, const Arithmetic& arithmetic,
                           const Target& target);
 

@@ -7,6 +7,7 @@
 
 #include "drawn_views.hpp"
 #include "faro/faro.hpp"
+#include "faro/rows.hpp"
 #include "gpu/gpu_rows_support.hpp"
 #include "number_support.hpp"
 
@@ -202,6 +203,101 @@ TEST_F(GpuArithmetic, PermutationsAsOnTheCpu) {
       EXPECT_TRUE(device_out.get() == wanted);
     }
   }
+}
+
+// Rows taken, put and added, with the entries on the device: of the library's kernels and of compiled ones.
+TEST_F(GpuArithmetic, RowsAsOnTheCpu) {
+  SplitMix64 random{11};
+  const Arithmetic changes[] = {
+      {.from = Number::f32, .to = Number::bf16},
+      {.from = Number::bf16, .to = Number::f32},
+      {.from = Number::u8, .to = Number::f32, .scale = {{0.5}, {}}, .offset = {{-1.0}, {}}},
+      {.from = Number::f32, .to = Number::f32, .scale = {{2.0}, {}}},
+      {.from = Number::f16, .to = Number::f64},
+      {.from = Number::i16, .to = Number::i32, .function = Function::negate}};
+  for (const Arithmetic& change : changes) {
+    for (const std::uint64_t numbers : {1U, 7U, 64U}) {
+      for (const int kind : {0, 1, 2}) {  // take, put, add
+        Arithmetic of = change;
+        const std::uint64_t rows = 300 + below(random, 200);
+        const std::uint64_t count = kind == 1 ? rows - below(random, 100) : 200 + below(random, 400);
+        const std::uint64_t outer = 1 + below(random, 5);
+        const bool along = below(random, 3) == 0;
+        of.shape = {outer, kind == 0 ? count : rows, numbers};
+        if (along) {
+          of.offset = {{}, 2};
+          for (std::uint64_t i = 0; i < numbers; ++i)
+            of.offset.values.emplace_back(static_cast<double>(i % 5));
+        }
+        const bool adds_to = kind == 0 && below(random, 3) == 0;
+        if (adds_to) of.addend = Addend{.number = Number::f32, .beta = 0.5};
+        const bool wide = below(random, 2) == 0;
+        const Entries entries =
+            drawn(count, rows, {.bytes = wide ? 8 : 4, .is_signed = true}, kind == 1, 0.1, random());
+        const Bytes stored = entries.bytes();
+        const Placed on_device(stored);
+        const auto move_of = [&](const void* data) -> RowMove {
+          const RowNumbers at(data, count, entries.type);
+          if (kind == 0) return Take{.from = at, .rows = rows, .fill = Fill::kept()};
+          if (kind == 1) return Put{.to = at, .rows = rows};
+          return Add{.to = at, .rows = rows, .number = of.to};
+        };
+        const RowLayout layout{.outer = outer, .row_bytes = numbers * bytes_of(of.from)};
+        const auto cpu = plan_rows(move_of(stored.data()), layout, of, {.engine = Engine::cpu});
+        const auto gpu = plan_rows(move_of(on_device.data()), layout, of);
+        SCOPED_TRACE(gpu.explain());
+        const Bytes in = random_numbers(is_summed(of.from) ? of.from : Number::f32, cpu.in_count(), random());
+        const Bytes before =
+            random_numbers(is_summed(of.to) ? of.to : Number::f32, cpu.out_count(), random());
+        const Bytes addend = random_numbers(Number::f32, cpu.addend_count(), random());
+        Bytes wanted = before;
+        cpu.run({in.data(), cpu.in_count()}, wanted.data(), cpu.out_count(),
+                {adds_to ? addend.data() : nullptr, cpu.addend_count()});
+        const Placed device_in(in, below(random, 2) * bytes_of(of.from));
+        const Placed device_out(before, below(random, 2) * bytes_of(of.to));
+        const Placed device_addend(addend);
+        const OwnStream stream;
+        const NumberArray other{adds_to ? device_addend.data() : nullptr, cpu.addend_count()};
+        gpu.run({device_in.data(), cpu.in_count()}, device_out.data(), cpu.out_count(), other, stream);
+        gpu.check(stream);
+        expect_same(of, device_out.get(), wanted, 0);
+        // Elsewhere on the device, and from the host.
+        const Placed elsewhere(stored, 64);
+        const Placed again(before);
+        gpu.run_by(elsewhere.data(), {device_in.data(), cpu.in_count()}, again.data(), cpu.out_count(), other,
+                   stream);
+        stream.wait();
+        expect_same(of, again.get(), wanted, 0);
+        Bytes staged = before;
+        gpu.run_staged({in.data(), cpu.in_count()}, staged.data(), cpu.out_count(),
+                       {adds_to ? addend.data() : nullptr, cpu.addend_count()});
+        expect_same(of, staged, wanted, 0);
+        if (::testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST_F(GpuArithmetic, TellsOfWrongEntries) {
+  const Entries entries{.type = {.bytes = 4, .is_signed = true}, .values = {0, 9, 2}};
+  const Placed on_device(entries.bytes());
+  const RowNumbers at(on_device.data(), 3, entries.type);
+  const Arithmetic of{.from = Number::f32, .to = Number::bf16};
+  const Placed in(Bytes(4 * 32));
+  const Placed out(Bytes(4 * 16, std::byte{7}));
+  const auto take = plan_rows(Take{.from = at, .rows = 4}, {.row_bytes = 32}, of);
+  take.run({in.data(), 32}, out.data(), 24);
+  EXPECT_NE(refusal([&] { take.check(); }).find("at position 1"), std::string::npos);
+  take.check();
+  EXPECT_EQ(out.get()[16], std::byte{7});
+  const auto put = plan_rows(Put{.to = at, .rows = 4}, {.row_bytes = 32}, of);
+  put.run({in.data(), 24}, out.data(), 32);
+  EXPECT_NE(refusal([&] { put.check(); }).find("at position 1"), std::string::npos);
+  EXPECT_EQ(out.get()[63], std::byte{7});
+  EXPECT_NE(refusal([&] {
+              plan_rows(Take{.from = at, .rows = 4}, {.row_bytes = 32}, of, {.engine = Engine::cpu});
+            }).find("memory of a device"),
+            std::string::npos);
 }
 
 TEST_F(GpuArithmetic, RefusesWhatCannotBe) {

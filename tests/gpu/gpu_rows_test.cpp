@@ -97,6 +97,29 @@ TEST_F(GpuRows, MovesAlongAnyAxisByEveryTypeOfEntries) {
   }
 }
 
+// By way of shared memory, and where that has no room, element by element.
+TEST_F(GpuRows, MovesShortArrays) {
+  std::set<std::pair<RowKernel, int>> reached;
+  for (const bool takes : {true, false}) {
+    for (const std::uint64_t width : {1U, 2U, 3U, 4U, 8U, 12U, 16U}) {
+      for (const std::uint64_t rows : {1U, 7U, 64U, 1000U}) {
+        for (const Fill& fill : {Fill::zero(), Fill::kept(), Fill::of(random_bytes(1, 3))}) {
+          if (!takes && fill.with != Fill::With::kept) continue;
+          expect_as_cpu({.takes = takes,
+                         .width = width,
+                         .count = rows - (takes ? 0 : rows / 3),
+                         .rows = rows,
+                         .outer = 5003,
+                         .type = {.bytes = rows == 7 ? 8 : 4, .is_signed = true},
+                         .fill = fill},
+                        &reached);
+        }
+      }
+    }
+  }
+  for (const int unit : {1, 2, 4, 8}) EXPECT_TRUE(reached.contains({RowKernel::staged, unit}));
+}
+
 TEST_F(GpuRows, FillsInEveryWay) {
   for (const std::uint64_t width : {6U, 16U, 48U, 99U}) {
     expect_as_cpu({.width = width, .fill = Fill::kept()});

@@ -178,21 +178,12 @@ Ran expect_moved(const MoveCase& of, const std::vector<std::int64_t>& entries, b
     arrays.push_back({.in = in.back().data(), .out = out.back().data()});
   }
   Ran ran;
-  std::vector<std::uint64_t> pattern(64);
-  std::uint64_t pattern_bytes = 16;
-  if (of.takes && !of.fill.value.empty()) {
-    pattern_bytes = cuda::fill_pattern_bytes(of.fill.value.size());
-    pattern.resize(pattern_bytes / 8 + 2);
-    auto* const bytes = reinterpret_cast<std::byte*>(pattern.data());
-    for (std::uint64_t i = 0; i < pattern_bytes; ++i) bytes[i] = of.fill.value[i % of.fill.value.size()];
-  }
+  const Bytes pattern = cuda::fill_pattern(move);
   HostDevice device({.order = of.order});
   std::vector<std::uint64_t> workspace(plan.workspace_bytes() / 8 + 2, 0x5555555555555555);
-  cuda::RowMoveQueue<HostDevice> queue(device,
-                                       {.faults = &ran.faults,
-                                        .fill_pattern = reinterpret_cast<const std::byte*>(pattern.data()),
-                                        .fill_bytes = pattern_bytes},
-                                       reinterpret_cast<std::byte*>(workspace.data()));
+  cuda::RowMoveQueue<HostDevice> queue(
+      device, {.faults = &ran.faults, .fill_pattern = pattern.data(), .fill_bytes = pattern.size()},
+      reinterpret_cast<std::byte*>(workspace.data()));
   queue.mark(plan);
   queue.move(plan, arrays);
   for (std::uint64_t a = 0; a < of.arrays; ++a) {
@@ -289,6 +280,46 @@ TEST(RowMoveKernel, MovesElementsOfManyArrays) {
   EXPECT_EQ(reached.size(), 9U);  // bytes by fours alone
 }
 
+// Short arrays by way of shared memory: all units, runs, whole and partial puts, last pieces that are
+// shorter.
+TEST(RowMoveKernel, MovesShortArraysByStages) {
+  std::set<std::pair<int, bool>> reached;
+  for (const std::uint64_t width : {1U, 2U, 3U, 4U, 6U, 8U, 12U, 16U}) {
+    for (const std::uint64_t rows : {1U, 5U, 13U}) {
+      for (const bool takes : {true, false}) {
+        for (const Fill& fill : {Fill{}, Fill::zero(), Fill::kept(), Fill::of(random_bytes(1, 3))}) {
+          if (!takes && fill.with != Fill::With::kept) continue;
+          const std::uint64_t count = takes ? rows + 3 : rows - rows / 4;
+          const Ran ran = expect_moved({.takes = takes,
+                                        .width = width,
+                                        .count = count,
+                                        .rows = rows,
+                                        .outer = 140 * 16 / (width & (~width + 1)),
+                                        .type = {.bytes = width == 2 ? 8 : 4, .is_signed = true},
+                                        .fill = fill,
+                                        .absent = rows == 5 ? 0.2 : 0.0,
+                                        .order = takes ? Order::forward : Order::backward});
+          EXPECT_EQ(ran.way, RowWay::staged);
+          EXPECT_EQ(ran.pass.kernel, RowKernel::staged);
+          reached.emplace(ran.pass.vector_bytes, takes);
+        }
+      }
+    }
+  }
+  EXPECT_EQ(reached.size(), 8U);
+  // At other addresses and of long or few arrays, or where few numbers are asked for, by other kernels.
+  MoveCase other{.width = 4, .count = 40, .rows = 37, .outer = 600, .in_offset = 4};
+  EXPECT_NE(expect_moved(other).pass.kernel, RowKernel::staged);
+  other.in_offset = 0;
+  EXPECT_EQ(expect_moved(other).pass.kernel, RowKernel::staged);
+  other.outer = 100;
+  EXPECT_NE(expect_moved(other).pass.kernel, RowKernel::staged);
+  EXPECT_NE(expect_moved({.width = 1, .count = 2, .rows = 1000, .outer = 300}).pass.kernel,
+            RowKernel::staged);
+  EXPECT_NE(expect_moved({.width = 8, .count = 4000, .rows = 8000, .outer = 140}).pass.kernel,
+            RowKernel::staged);
+}
+
 TEST(RowMoveKernel, FillsInEveryWay) {
   for (const std::uint64_t width : {4U, 6U, 16U, 24U, 35U, 48U}) {
     expect_moved({.width = width, .fill = Fill::kept(), .absent = 0.5});
@@ -363,6 +394,9 @@ TEST(RowMoveKernel, NotesWrongEntries) {
   for (const std::uint64_t width : {4U, 16U, 37U}) {
     const MoveCase taken{.width = width, .count = 6, .rows = 4, .type = {.bytes = 8, .is_signed = true}};
     EXPECT_EQ(expect_moved(taken, {0, 3, 4, -1, -2, huge}).faults.out_of_range, 2U);
+    MoveCase many = taken;
+    many.outer = 200;
+    EXPECT_EQ(expect_moved(many, {0, 3, 4, -1, -2, huge}).faults.out_of_range, 2U);
     EXPECT_EQ(expect_moved(taken, {0, 3, 2, -1, 1, huge}).faults.out_of_range, 5U);
     MoveCase without_fill = taken;
     without_fill.fill = {};

@@ -73,20 +73,20 @@ void expect_tiles(const Affine& map, std::uint64_t arrays, SplitMix64& random, i
     const auto value = static_cast<Computed>(x);
     std::memcpy(factor.bytes, &value, sizeof value);
   };
-  give(kernel.scale.one, kScale);
-  give(kernel.offset.one, kOffset);
-  give(kernel.beta, kBeta);
+  give(kernel.factors.scale.one, kScale);
+  give(kernel.factors.offset.one, kOffset);
+  give(kernel.factors.beta, kBeta);
   std::vector<Computed> scales(kAlong ? kScales : 1, static_cast<Computed>(kScale));
   std::vector<Computed> offsets(kAlong ? kOffsets : 1, static_cast<Computed>(kOffset));
   if constexpr (kAlong) {
     for (std::size_t i = 0; i < kScales; ++i) scales[i] = static_cast<Computed>(i + 1);
     for (std::size_t i = 0; i < kOffsets; ++i) offsets[i] = static_cast<Computed>(i) - 2;
-    kernel.scale.table = scales.data();
-    kernel.scale.extent = device::Division64(kScales);
-    kernel.offset.table = random() % 3 == 0 ? nullptr : offsets.data();
-    if (kernel.offset.table == nullptr) offsets = {static_cast<Computed>(kOffset)};
-    kernel.offset.inner = device::Division64(kInner);
-    kernel.offset.extent = device::Division64(kOffsets);
+    kernel.factors.scale.table = scales.data();
+    kernel.factors.scale.extent = device::Division64(kScales);
+    kernel.factors.offset.table = random() % 3 == 0 ? nullptr : offsets.data();
+    if (kernel.factors.offset.table == nullptr) offsets = {static_cast<Computed>(kOffset)};
+    kernel.factors.offset.inner = device::Division64(kInner);
+    kernel.factors.offset.extent = device::Division64(kOffsets);
   }
   testing::emulate(kernel, {.order = static_cast<testing::Order>(random() % 3)});
 

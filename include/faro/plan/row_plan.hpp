@@ -13,6 +13,7 @@
 //
 //     vectors     of any width                 moves two vectors of 16 bytes, or as many narrower ones
 //     bytes       of odd widths or addresses   writes 16 aligned bytes, joined from where the row lies
+//     staged      short, of many short arrays  writes words of arrays that lie in shared memory
 //     bins        added, numbers of up to 4    adds up what goes to a bin of rows, in shared memory
 //                 bytes, one a row
 //     sorted      others, added                adds up what goes to one row, when all are in that order
@@ -29,13 +30,13 @@
 
 namespace faro {
 
-enum class RowWay { runs, blocks, ranges, buckets, columns, in_order, vectors, bytes, bins, sorted };
-/// "runs", "blocks", …, "in order", "vectors", "bytes", "bins", "sorted".
+enum class RowWay { runs, blocks, ranges, buckets, columns, in_order, vectors, bytes, staged, bins, sorted };
+/// "runs", "blocks", …, "in order", "vectors", "bytes", "staged", "bins", "sorted".
 const char* name(RowWay way) noexcept;
 
 /// Kernels of a GPU that carry out moves of rows (kernels/row_move.hpp and its neighbours), and the
 /// steps of a partition by a digit and of sums (engines/cuda/rows/).
-enum class RowKernel { mark, move_vectors, move_bytes, move_elements, take_vectors, partition, sum };
+enum class RowKernel { mark, move_vectors, move_bytes, move_elements, take_vectors, staged, partition, sum };
 
 /// When entries in the host's memory are checked: before anything is moved, or by the sweep that moves, which
 /// reads them only once and may have written rows when it comes to one that is wrong.
@@ -46,7 +47,7 @@ struct RowPass {
   RowKernel kernel = RowKernel::move_vectors;
   int vector_bytes = 16;
   std::uint64_t slice_bytes = 0;  // of rows that are taken part by part; 0: whole
-  std::uint64_t arrays = 1;       // of RowKernel::move_elements: those that a thread moves at once
+  std::uint64_t arrays = 1;       // of RowKernel::move_elements and staged: those that are moved at once
   std::uint64_t chunks = 1;       // and pieces of the entries that a block goes through
   std::uint64_t blocks = 0;
   int threads = 0;
@@ -59,6 +60,7 @@ struct RowPass {
 struct RowLaunch {
   std::uint64_t addresses = 0;  // of all arrays, ORed
   std::uint64_t arrays = 1;     // that go by the same entries
+  bool staged = true;           // whether short arrays may go by way of shared memory
 };
 
 class RowPlan {
@@ -124,6 +126,7 @@ class RowPlan {
   std::string reason_;
   bool streamed_ = false;
   std::uint64_t bucket_rows_ = 0;
+  std::uint64_t slice_bytes_ = 0;
 };
 
 }  // namespace faro

@@ -128,6 +128,11 @@ FARO_ABSENT_MOVABLE(ValueTileExecutor);
 FARO_ABSENT(ValueTileExecutor::ValueTileExecutor(const faro::detail::ValueTilePlan&, int));
 FARO_ABSENT(void ValueTileExecutor::run(const void*, const void*, void*, Stream) const);
 FARO_ABSENT(std::string ValueTileExecutor::explain() const);
+FARO_ABSENT_MOVABLE(RowValueExecutor);
+FARO_ABSENT(RowValueExecutor::RowValueExecutor(const faro::detail::RowValues&));
+FARO_ABSENT(void RowValueExecutor::run(const void*, const void*, const void*, void*, Stream) const);
+FARO_ABSENT(void RowValueExecutor::check(Stream) const);
+FARO_ABSENT(std::string RowValueExecutor::explain() const);
 FARO_ABSENT(void run_staged_values(const ValuePlan&, const HostValues&, const StagingOptions&, int));
 
 // --- cuda_group.hpp, cuda_family.hpp

@@ -11,6 +11,7 @@
 #include "kernels/number_program.hpp"
 #include "kernels/value_arrays.hpp"
 #include "plan/gpu/value_boxes.hpp"
+#include "plan/gpu/value_rows.hpp"
 #include "plan/gpu/value_tiles.hpp"
 
 namespace faro::cuda {
@@ -87,6 +88,24 @@ std::string type_text(const BlockTileKernel& kernel);
 
 /// As compiled_value_kernel(); its one parameter is kernels::ScaledArrays.
 const void* compiled_block_kernel(const BlockTileKernel& kernel);
+
+/// Of rows (kernels/row_values.hpp).
+struct RowValueKernel {
+  std::string program;  // kernels::program_text()
+  bool takes = true;
+  int numbers = 1;  // of a vector
+  bool along_axes = false;
+  std::uint64_t arrays = 0;  // of rows of one vector that a thread moves at once; 0: rows of any length
+
+  friend bool operator==(const RowValueKernel&, const RowValueKernel&) = default;
+};
+
+RowValueKernel row_value_kernel_of(const faro::detail::RowValues& of, const faro::detail::ValueRows& rows);
+
+std::string type_text(const RowValueKernel& kernel);
+
+/// As compiled_value_kernel(); its one parameter is that of engines/cuda/rows/value_row_arguments.hpp.
+const void* compiled_row_kernel(const RowValueKernel& kernel);
 
 /// Of tiles of an affine map (kernels/value_tile.hpp): the type of a kernel whose one parameter is
 /// kernels::ValueTileArrays. There are none with the library.

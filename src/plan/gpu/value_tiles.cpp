@@ -73,8 +73,8 @@ std::optional<kernels::AffineTileShape> tile_shape(const ValueTilePlan& plan,
 
 bool along_axes(const Arithmetic& of) { return of.scale.axis || of.offset.axis; }
 
-std::uint64_t ValueTilePlan::numbers_of_step(std::size_t axis) const {
-  const auto& shape = arithmetic.shape;
+std::uint64_t numbers_of_step(const Arithmetic& of, std::size_t axis) {
+  const auto& shape = of.shape;
   return std::accumulate(shape.begin() + static_cast<std::ptrdiff_t>(std::min(axis + 1, shape.size())),
                          shape.end(), std::uint64_t{1}, std::multiplies<>());
 }

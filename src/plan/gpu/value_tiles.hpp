@@ -16,6 +16,9 @@ namespace faro::detail {
 /// Whether factors differ along an axis of the output.
 bool along_axes(const Arithmetic& of);
 
+/// Numbers of the output from one index along an axis of arithmetic.shape to the next.
+std::uint64_t numbers_of_step(const Arithmetic& of, std::size_t axis);
+
 /// An affine map of `arrays` arrays, one after another, which together have the shape of the arithmetic.
 struct ValueTilePlan {
   Affine map;
@@ -23,8 +26,6 @@ struct ValueTilePlan {
   Arithmetic arithmetic;
 
   std::uint64_t count() const { return arrays << map.bits(); }
-  /// Of the output, from one index along an axis to the next.
-  std::uint64_t numbers_of_step(std::size_t axis) const;
   std::uint64_t read_bytes() const;
   std::uint64_t written_bytes() const;
 };

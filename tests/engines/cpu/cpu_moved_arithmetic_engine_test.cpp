@@ -413,7 +413,7 @@ TEST(CpuMovedArithmetic, DrawnRows) {
     if (kind == 2) move = Add{.to = numbers, .rows = of.rows, .number = of.arithmetic.to};
     const auto plan =
         plan_rows(move, {.outer = of.outer, .row_bytes = of.numbers * bytes_of(of.arithmetic.from)},
-                  of.arithmetic, 1 + static_cast<int>(below(random, 2)));
+                  of.arithmetic, {.threads = 1 + static_cast<int>(below(random, 2))});
     ASSERT_EQ(plan.in_count(), of.outer * in_rows * of.numbers);
     ASSERT_EQ(plan.out_count(), out_count);
     Guarded in(plan.in_count() * bytes_of(of.arithmetic.from), below(random, 64));

@@ -184,10 +184,29 @@ std::string type_text(const BlockTileKernel& kernel) {
          (kernel.wide_along ? ", true" : ", false") + (kernel.data_along ? ", true>" : ", false>");
 }
 
+RowValueKernel row_value_kernel_of(const faro::detail::RowValues& of, const faro::detail::ValueRows& rows) {
+  const bool elements = rows.pass.kernel == RowKernel::move_elements;
+  return {.program = kernels::program_text(of.arithmetic),
+          .takes = std::holds_alternative<Take>(of.move),
+          .numbers = rows.numbers,
+          .along_axes = faro::detail::along_axes(of.arithmetic),
+          .arrays = elements ? rows.pass.arrays : 0};
+}
+
+std::string type_text(const RowValueKernel& kernel) {
+  return std::string("faro::kernels::") + (kernel.arrays > 0 ? "MoveElements<" : "MoveRows<") +
+         "faro::kernels::RowDirection::" + (kernel.takes ? "take" : "put") +
+         ", faro::kernels::ChangedVectors<" + kernel.program + ", " + std::to_string(kernel.numbers) +
+         (kernel.along_axes ? ", true>" : ">") +
+         (kernel.arrays > 0 ? ", " + std::to_string(kernel.arrays) + ">" : ">");
+}
+
 RuntimeSource kernel_source(const std::string& type) {
   RuntimeSource source;
   source.text = R"(#include "kernels/group_values.hpp"
 #include "kernels/quantize_tile.hpp"
+#include "kernels/row_elements.hpp"
+#include "kernels/row_values.hpp"
 #include "kernels/value_registers.hpp"
 #include "kernels/value_tile.hpp"
 #include "kernels/value_turned.hpp"
@@ -197,6 +216,10 @@ struct ValueBlock {
   std::uint32_t thread() const { return threadIdx.x; }
   std::byte* shared() const { return memory; }
   void barrier() const { __syncthreads(); }
+  std::uint64_t read(const std::uint64_t* word) const { return *static_cast<const volatile std::uint64_t*>(word); }
+  void atomic_min(std::uint64_t* word, std::uint64_t value) const {
+    atomicMin(reinterpret_cast<unsigned long long*>(word), static_cast<unsigned long long>(value));
+  }
 };
 using Kernel = )" +
                 type +

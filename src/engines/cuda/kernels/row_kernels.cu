@@ -5,6 +5,7 @@
 #include "kernels/row_elements.hpp"
 #include "kernels/row_entries.hpp"
 #include "kernels/row_move.hpp"
+#include "kernels/row_staged.hpp"
 
 namespace faro::cuda {
 
@@ -58,6 +59,15 @@ template const void* value_kernel<MoveRowElements<RowDirection::put, 8, kElement
 template const void* value_kernel<MoveRowElements<RowDirection::put, 4, kElementArrays>>();
 template const void* value_kernel<MoveRowElements<RowDirection::put, 2, kElementArrays>>();
 template const void* value_kernel<MoveRowElements<RowDirection::put, 1, kElementArrays>>();
+
+template const void* value_kernel<kernels::MoveStaged<RowDirection::take, 8>>();
+template const void* value_kernel<kernels::MoveStaged<RowDirection::take, 4>>();
+template const void* value_kernel<kernels::MoveStaged<RowDirection::take, 2>>();
+template const void* value_kernel<kernels::MoveStaged<RowDirection::take, 1>>();
+template const void* value_kernel<kernels::MoveStaged<RowDirection::put, 8>>();
+template const void* value_kernel<kernels::MoveStaged<RowDirection::put, 4>>();
+template const void* value_kernel<kernels::MoveStaged<RowDirection::put, 2>>();
+template const void* value_kernel<kernels::MoveStaged<RowDirection::put, 1>>();
 
 template const void* value_kernel<MoveRowBytes<RowDirection::take>>();
 template const void* value_kernel<MoveRowBytes<RowDirection::put>>();

@@ -3,6 +3,7 @@
 
 #include "engines/cuda/kernels/value_kernel.cuh"
 #include "engines/cuda/value_program.hpp"
+#include "kernels/number_types.hpp"
 #include "kernels/value_box.hpp"
 #include "kernels/value_registers.hpp"
 #include "kernels/value_turned.hpp"
@@ -10,21 +11,9 @@
 namespace faro::cuda {
 namespace {
 
+using kernels::number_of;
 using kernels::NumberProgram;
 using kernels::ValueOrder;
-
-template <typename T>
-constexpr Number number_of() {
-  if constexpr (std::is_same_v<T, std::uint8_t>) return Number::u8;
-  if constexpr (std::is_same_v<T, float>) return Number::f32;
-  if constexpr (std::is_same_v<T, double>) return Number::f64;
-  if constexpr (std::is_same_v<T, kernels::Half>) return Number::f16;
-  if constexpr (std::is_same_v<T, kernels::BrainHalf>) return Number::bf16;
-  if constexpr (std::is_same_v<T, kernels::Float8E4M3>) return Number::f8_e4m3fn;
-  if constexpr (std::is_same_v<T, kernels::Float8E5M2>) return Number::f8_e5m2;
-  if constexpr (std::is_same_v<T, kernels::Complex<float>>) return Number::c64;
-  if constexpr (std::is_same_v<T, kernels::Complex<double>>) return Number::c128;
-}
 
 template <typename From, typename To, typename Computed, unsigned kFlags, typename Addend>
 ValueKernel described(Function function) {

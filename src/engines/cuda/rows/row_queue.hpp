@@ -10,11 +10,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "engines/cuda_rows.hpp"
 #include "faro/error.hpp"
 #include "kernels/row_elements.hpp"
 #include "kernels/row_move.hpp"
+#include "kernels/row_staged.hpp"
+#include "kernels/row_values.hpp"
+#include "plan/row_staged.hpp"
 #include "unit_bytes.hpp"
 
 namespace faro::cuda {
@@ -23,7 +27,7 @@ namespace faro::cuda {
 struct RowMemory {
   kernels::RowFaults* faults = nullptr;
   const std::byte* fill_pattern = nullptr;  // aligned to 16
-  std::uint64_t fill_bytes = 16;            // a multiple of 16
+  std::uint64_t fill_bytes = 32;            // a multiple of 32
 };
 
 inline kernels::RowEntries entries_of(const RowMove& move) {
@@ -45,12 +49,22 @@ inline kernels::RowFill fill_of(const RowMove& move) {
   return take->fill.with == Fill::With::value ? kernels::RowFill::value : kernels::RowFill::zero;
 }
 
-/// The least whole number of vectors that a fill repeats in.
+/// The least whole number of the longest vectors that a fill repeats in.
 inline std::uint64_t fill_pattern_bytes(std::uint64_t fill_bytes) {
-  constexpr std::uint64_t kVectorBytes = 16;
+  constexpr std::uint64_t kVectorBytes = kernels::kMostChangedBytes;
   std::uint64_t bytes = fill_bytes;
   while (bytes % kVectorBytes != 0) bytes += fill_bytes;
   return bytes;
+}
+
+/// A fill's bytes, repeated to whole vectors; at least one, for there is always a pattern.
+inline std::vector<std::byte> fill_pattern(const RowMove& move) {
+  const auto* const take = std::get_if<Take>(&move);
+  if (take == nullptr || take->fill.value.empty()) return std::vector<std::byte>(fill_pattern_bytes(1));
+  const std::vector<std::byte>& value = take->fill.value;
+  std::vector<std::byte> pattern(fill_pattern_bytes(value.size()));
+  for (std::size_t i = 0; i < pattern.size(); ++i) pattern[i] = value[i % value.size()];
+  return pattern;
 }
 
 template <typename Queue>
@@ -59,9 +73,10 @@ class RowMoveQueue {
   RowMoveQueue(Queue& queue, const RowMemory& memory, std::byte* workspace)
       : queue_(queue), memory_(memory), workspace_(workspace) {}
 
-  /// For Put, once for all arrays: what follows moves nothing if two entries name one row.
-  void mark(const RowPlan& plan) {
-    if (!std::holds_alternative<Put>(plan.move()) || row_numbers(plan.move()).count == 0) return;
+  /// For Put, once for all arrays: what follows moves nothing if two entries name one row. Where the faults
+  /// of this run are; null for others.
+  const kernels::RowFaults* mark(const RowPlan& plan) {
+    if (!std::holds_alternative<Put>(plan.move()) || row_numbers(plan.move()).count == 0) return nullptr;
     auto* const own = reinterpret_cast<kernels::RowFaults*>(workspace_);
     auto* const marks = reinterpret_cast<std::uint32_t*>(own + 1);
     constexpr int kNoFaultByte = 0xff;
@@ -73,7 +88,7 @@ class RowMoveQueue {
     kernel.faults = memory_.faults;
     kernel.own = own;
     queue_.run(kernel);
-    before_ = own;
+    return before_ = own;
   }
 
   /// One launch for arrays of one width.
@@ -135,6 +150,7 @@ class RowMoveQueue {
       return run(kernel, pass);
     }
     if constexpr (kArrays == 1) {
+      if (pass.kernel == RowKernel::staged) return move_staged<kDirection>(plan, pass, shape);
       if (pass.kernel == RowKernel::move_elements) return move_elements<kDirection>(pass, shape);
     }
     faro::detail::by_unit_bytes(pass.vector_bytes, [&](auto bytes) {
@@ -147,6 +163,19 @@ class RowMoveQueue {
         kernel.all_slices = device::Division64(shape.rows_in_order() * kernel.slice.divisor());
       }
       run(kernel, pass);
+    });
+  }
+
+  template <kernels::RowDirection kDirection>
+  void move_staged(const RowPlan& plan, const RowPass& pass, const kernels::RowMoveShape<1>& shape) {
+    faro::detail::by_unit_bytes(pass.vector_bytes, [&](auto bytes) {
+      if constexpr (bytes() <= 8) {
+        kernels::MoveStaged<kDirection, bytes()> kernel;
+        kernel.shape = shape;
+        const faro::detail::StagedRows staged{.unit = bytes(), .arrays = pass.arrays};
+        kernel.staged = staged.shape(plan.move(), plan.layout());
+        run(kernel, pass);
+      }
     });
   }
 

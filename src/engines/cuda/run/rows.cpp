@@ -2,7 +2,6 @@
 // refused before anything is queued.
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "engines/cuda/host/availability.hpp"
 #include "engines/cuda/host/device_schedule.hpp"
@@ -13,20 +12,6 @@
 #include "engines/cuda/runtime/calls.hpp"
 
 namespace faro::cuda {
-
-namespace {
-
-// A fill's bytes, repeated to whole vectors; at least one, for there is always a pattern.
-std::vector<std::byte> fill_pattern(const RowMove& move) {
-  const auto* const take = std::get_if<Take>(&move);
-  if (take == nullptr || take->fill.value.empty()) return std::vector<std::byte>(kVector);
-  const std::vector<std::byte>& value = take->fill.value;
-  std::vector<std::byte> pattern(fill_pattern_bytes(value.size()));
-  for (std::size_t i = 0; i < pattern.size(); ++i) pattern[i] = value[i % value.size()];
-  return pattern;
-}
-
-}  // namespace
 
 struct RowExecutor::State {
   int device;

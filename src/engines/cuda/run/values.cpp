@@ -1,12 +1,10 @@
-#include <complex>
 #include <memory>
-#include <vector>
 
-#include "engines/cpu/values/value_run.hpp"
 #include "engines/cuda/host/array_addresses.hpp"
 #include "engines/cuda/host/availability.hpp"
 #include "engines/cuda/host/device_schedule.hpp"
 #include "engines/cuda/run/loaded_boxes.hpp"
+#include "engines/cuda/run/number_arrays.hpp"
 #include "engines/cuda/runtime/calls.hpp"
 #include "engines/cuda/runtime/device_arrays.hpp"
 #include "engines/cuda/value_program.hpp"
@@ -60,35 +58,6 @@ class LoadedBoxes {
   BoxKernel kernel_;
   BoxTables tables_;
 };
-
-kernels::ValueFactor factor_of(std::complex<double> value, Number computed) {
-  kernels::ValueFactor factor;
-  cpu::store_factor(computed, value, reinterpret_cast<std::byte*>(factor.bytes));
-  return factor;
-}
-
-std::vector<std::byte> factors_of(const Coefficient& of, Number computed) {
-  const std::uint64_t width = bytes_of(computed);
-  std::vector<std::byte> values(of.values.size() * width);
-  for (std::size_t i = 0; i < of.values.size(); ++i)
-    cpu::store_factor(computed, of.values[i], values.data() + i * width);
-  return values;
-}
-
-// The alignments of arrays that a kernel can reach. Errors: those of run().
-ValueAlignment required(const Arithmetic& of, const void* in, const void* addend, const void* out,
-                        int device) {
-  require_accessible(in, "input", device);
-  require_accessible(out, "output", device);
-  require_aligned(address(in), bytes_of(of.from), {.what = "an input"});
-  require_aligned(address(out), bytes_of(of.to), {.what = "an output"});
-  ValueAlignment alignment{.in = alignment_of(in), .out = alignment_of(out)};
-  if (!of.addend) return alignment;
-  require_accessible(addend, "added array", device);
-  require_aligned(address(addend), bytes_of(of.addend->number), {.what = "an added array"});
-  alignment.addend = alignment_of(addend);
-  return alignment;
-}
 
 // Tiles for arrays of some alignment, ready to run.
 class LoadedTiles {
@@ -150,7 +119,7 @@ void ValueExecutor::run(const void* in, const void* addend, void* out, Stream st
   if (state.plan.count == 0) return;
   const Arithmetic& of = state.plan.arithmetic;
   const DeviceGuard guard(state.device);
-  const ValueAlignment alignment = required(of, in, addend, out, state.device);
+  const ValueAlignment alignment = required_alignment(of, in, addend, out, state.device);
   Arguments arrays;
   const auto width = static_cast<std::int64_t>(bytes_of(computed_in(of)));
   arrays.scales = state.scales.data() + first.scale * width;
@@ -190,28 +159,11 @@ std::string ValueExecutor::explain() const {
 struct ValueTileExecutor::State {
   ValueTilePlan plan;
   int device;
-  DeviceBuffer<std::byte> scales;
-  DeviceBuffer<std::byte> offsets;
-  kernels::ValueTileArrays arrays;
+  FactorsOfPlaces factors;
   ByAlignment<LoadedTiles> loaded;
 
-  State(const ValueTilePlan& of, int on) : plan(of), device(on) {
-    const Arithmetic& arithmetic = plan.arithmetic;
-    const Number computed = computed_in(arithmetic);
-    give(arithmetic.scale, computed, scales, arrays.scale);
-    give(arithmetic.offset, computed, offsets, arrays.offset);
-    if (arithmetic.addend) arrays.beta = factor_of(arithmetic.addend->beta, computed);
+  State(const ValueTilePlan& of, int on) : plan(of), device(on), factors(plan.arithmetic, device) {
     static_cast<void>(tiles_for({}));
-  }
-
-  void give(const Coefficient& of, Number computed, DeviceBuffer<std::byte>& table,
-            kernels::ValueTileFactor& to) const {
-    to.one = factor_of(of.values.front(), computed);
-    if (!of.axis) return;
-    table = DeviceBuffer<std::byte>::of(factors_of(of, computed), device);
-    to.table = table.data();
-    to.inner = device::Division64(plan.numbers_of_step(*of.axis));
-    to.extent = device::Division64(of.values.size());
   }
 
   const LoadedTiles& tiles_for(const ValueAlignment& alignment) const {
@@ -232,8 +184,9 @@ ValueTileExecutor::~ValueTileExecutor() = default;
 void ValueTileExecutor::run(const void* in, const void* addend, void* out, Stream stream) const {
   const State& state = *state_;
   const DeviceGuard guard(state.device);
-  const ValueAlignment alignment = required(state.plan.arithmetic, in, addend, out, state.device);
-  kernels::ValueTileArrays arrays = state.arrays;
+  const ValueAlignment alignment = required_alignment(state.plan.arithmetic, in, addend, out, state.device);
+  kernels::ValueTileArrays arrays;
+  arrays.factors = state.factors.get();
   arrays.in = in;
   arrays.addend = addend;
   arrays.out = out;
