@@ -549,22 +549,23 @@ constexpr void second_of_squares(Memory& memory, const PackedAffineParams& param
 // squares and for maps that have none, and small ones for small arrays.
 struct CompiledPackedTile {
   PackedAffineShape shape;
-  int min_blocks = 1;  // a multiprocessor
+  int min_blocks = 1;           // a multiprocessor
+  int all_blocks = min_blocks;  // where squares take all steps, which wait for one another
 };
 
 inline constexpr CompiledPackedTile kPackedTiles[] = {
-    {{5, {2, 4, 10, 1, 8}, PackedSquares::loaded}, 2},  // 64 KiB
-    {{4, {2, 5, 9, 2, 8}, PackedSquares::loaded}, 2},   // 64 KiB
-    {{3, {2, 5, 8, 2, 8}, PackedSquares::loaded}, 4},   // 32 KiB
-    {{5, {2, 4, 10, 1, 8}, PackedSquares::stored}, 2},  // 64 KiB
-    {{4, {2, 5, 9, 2, 8}, PackedSquares::stored}, 2},   // 64 KiB
-    {{3, {2, 5, 8, 2, 8}, PackedSquares::stored}, 4},   // 32 KiB
-    {{5, {2, 4, 10, 2, 9}}, 2},                         // 64 KiB
-    {{4, {2, 5, 9, 2, 9}}, 2},                          // 64 KiB
-    {{3, {2, 5, 8, 2, 8}}, 4},                          // 32 KiB
-    {{5, {2, 2, 7, 2, 7}}, 4},                          // 2 KiB
-    {{4, {2, 2, 6, 2, 6}}, 8},                          // 1 KiB
-    {{3, {2, 2, 5, 2, 5}}, 16},                         // 512 bytes
+    {{5, {2, 4, 10, 1, 8}, PackedSquares::loaded}, 2, 3},  // 64 KiB
+    {{4, {2, 5, 9, 2, 8}, PackedSquares::loaded}, 2, 3},   // 64 KiB
+    {{3, {2, 5, 8, 2, 8}, PackedSquares::loaded}, 4},      // 32 KiB
+    {{5, {2, 4, 10, 1, 8}, PackedSquares::stored}, 2, 3},  // 64 KiB
+    {{4, {2, 5, 9, 2, 8}, PackedSquares::stored}, 2, 3},   // 64 KiB
+    {{3, {2, 5, 8, 2, 8}, PackedSquares::stored}, 4},      // 32 KiB
+    {{5, {2, 4, 10, 2, 9}}, 2},                            // 64 KiB
+    {{4, {2, 5, 9, 2, 9}}, 2},                             // 64 KiB
+    {{3, {2, 5, 8, 2, 8}}, 4},                             // 32 KiB
+    {{5, {2, 2, 7, 2, 7}}, 4},                             // 2 KiB
+    {{4, {2, 2, 6, 2, 6}}, 8},                             // 1 KiB
+    {{3, {2, 2, 5, 2, 5}}, 16},                            // 512 bytes
 };
 inline constexpr auto kPackedTileCount = sizeof(kPackedTiles) / sizeof(kPackedTiles[0]);
 inline constexpr std::size_t kLargePackedTiles = 9;  // the first ones
@@ -576,7 +577,7 @@ struct MovePackedTiles {
   static constexpr CompiledPackedTile kTile = kPackedTiles[index];
   static constexpr PackedAffineShape kShape = kTile.shape;
   static constexpr std::uint32_t kThreads = static_cast<std::uint32_t>(kShape.words.threads());
-  static constexpr int kMinBlocks = kTile.min_blocks;
+  static constexpr int kMinBlocks = steps == SquareSteps::all ? kTile.all_blocks : kTile.min_blocks;
 
   PackedAffineParams params;
   const std::byte* in = nullptr;  // both aligned to vectors
