@@ -6,6 +6,7 @@
 
 #include "engines/cuda/rows/dispatch_queue.hpp"
 #include "engines/cuda/rows/partition_queue.hpp"
+#include "engines/cuda/rows/place_items_steps.hpp"
 #include "engines/cuda/rows/route_few_step.hpp"
 #include "engines/cuda/rows/route_many_steps.hpp"
 #include "engines/cuda/rows/row_queue.hpp"
