@@ -12,11 +12,13 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <numeric>
 #include <optional>
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,8 +30,10 @@
 #include "bench/gpu_axes/box_pass.hpp"
 #include "engines/cuda/run/loaded_passes.hpp"
 #include "faro/error.hpp"
+#include "faro/faro.hpp"
 #include "faro/measure.hpp"
 #include "faro/permutation/axes.hpp"
+#include "faro/permutation/strided.hpp"
 #include "gpu/axes_oracle.hpp"
 #include "io/npy.hpp"
 #include "kernels/axes_params.hpp"
@@ -51,6 +55,7 @@ constexpr const char* kUsage =
   --suites LIST    of ttc,ranks,primes,...,large, behind them                (default none)
   --widths LIST    of elements of the TTC suite, in bytes                    (default 1,2,4,8,16)
   --boxes NUMBER   of each shape, of all kinds                               (default 6)
+  --views FILE     views, one a line: bytes of an element, and a text as strided(100 50; 100 2; 50 1)
   --seconds NUMBER after which no other shape is begun                       (default 60)
   --dry            no GPU: which ways there are
   --out FILE       the table; else to standard output
@@ -61,6 +66,7 @@ struct WaysOptions {
   int drawn = 100;
   std::uint64_t seed = 1;
   std::vector<AxesShape> axes = {};
+  std::string views = {};
   std::vector<std::string> suites = {};
   std::vector<std::uint64_t> widths = {1, 2, 4, 8, 16};
   int boxes = 6;
@@ -86,6 +92,7 @@ WaysOptions parse(const CommandLine& line) {
               [&](const Argument& a) {
                 for (const Argument& each : split(a)) options.axes.push_back(parse_axes(each));
               }},
+             {"--views", [&](const Argument& a) { options.views = a.text; }},
              {"--suites", [&](const Argument& a) { options.suites = parse_names(a); }},
              {"--widths", [&](const Argument& a) { options.widths = parse_widths(a); }},
              {"--boxes", [&](const Argument& a) { options.boxes = parse_int(a, 0, 1000); }},
@@ -148,6 +155,7 @@ class WaysBench {
       testing::draw_bytes(in_->data(), kMostBytes, 1, {});
     }
     for (const AxesShape& shape : options_.axes) measure("named", shape);
+    measure_views();
     std::mt19937_64 random(options_.seed);
     for (int i = 0; i < options_.drawn; ++i) measure("drawn", drawn_shape(random));
     std::vector<AxesSuite> suites = axes_suites(options_.widths);
@@ -211,6 +219,11 @@ class WaysBench {
                                .rows = false}});
       }
     };
+    for (const std::uint64_t band : {std::uint64_t{1}, std::uint64_t{1} << 30}) {
+      all.push_back(
+          {fmt::format("band{}", band),
+           Variant{.band = band, .elements = false, .lines_only = true, .whole = false, .rows = false}});
+    }
     add_planes(kernels::kAxesPlaneShapes, false);
     if (unit < 16) add_planes(kernels::kAxesTurnedShapes, true);
     return all;
@@ -292,7 +305,8 @@ class WaysBench {
       if (way.name == "registers" && !std::holds_alternative<detail::AxesRegistersKernel>(kernel.id))
         continue;
       const double price = pass.box ? pass.box->cost : 0;
-      const bool again = way.name != "plan" && !seen.insert(fmt::format("{} {:.5f}", text, price)).second;
+      const bool again = way.name != "plan" && way.name.rfind("band", 0) != 0 &&
+                         !seen.insert(fmt::format("{} {:.5f}", text, price)).second;
       if (way.name == "plan") {
         line(
             fmt::format("{}\t{}\tplan\t{}\t{:.4f}\t0\t{:.5f}\t0", suite, shape.text(), text, price, copy_ms));
@@ -308,6 +322,56 @@ class WaysBench {
       }
       line(fmt::format("{}\t{}\t{}\t{}\t{:.4f}\t{:.5f}\t{:.5f}\t{:.1f}", suite, shape.text(), way.name, text,
                        price, ms, copy_ms, ms > 0 ? 100 * copy_ms / ms : 0));
+    }
+  }
+
+  void measure_views() {
+    if (options_.views.empty()) return;
+    std::ifstream file(options_.views);
+    std::uint64_t width = 0;
+    for (std::string text; file >> width && std::getline(file, text);)
+      measure_view(parse_strided(text), width);
+  }
+
+  void measure_view(const Strided& view, std::uint64_t width) {
+    if (!options_.dry && late()) return;
+    const std::uint64_t bytes = element_count(view) * width;
+    if (std::max(in_elements(view), out_elements(view)) * width > kMostBytes) return;
+    const Plan plan({.element_bytes = width, .view = view},  // of a permutation, its axes
+                    options_.dry ? cuda::target_of_capability(9, 0) : cuda::target());
+    if (plan.passes().size() != 1 || plan.passes().front().gpu->kernels.empty()) return;
+    using Variant = detail::AxesVariant;
+    constexpr std::uint64_t never = std::uint64_t{1} << 50;
+    const std::pair<const char*, Variant> variants[] = {
+        {"plan", {}},
+        {"boxes", Variant{.elements = false, .boxes_only = true, .whole = false, .least_row_bytes = never}},
+        {"lines", Variant{.elements = false, .lines_only = true, .whole = false, .least_row_bytes = never}},
+        {"whole", Variant{.elements = false, .whole = true, .least_row_bytes = never}},
+        {"rows", Variant{.elements = false, .whole = false, .least_row_bytes = 1}},
+        {"elements", Variant{.elements = true}}};
+    const testing::AxesOracle oracle = testing::axes_oracle(view, width);
+    const double copy_ms =
+        time(bytes, 7, [&](Stream stream) { cuda::copy(in_->data(), out_->data(), bytes, stream); });
+    std::set<std::string> seen;
+    for (const auto& [name, variant] : variants) {
+      try {
+        std::vector<detail::GpuPass> passes;
+        passes.push_back(
+            std::string_view(name) == "plan"
+                ? *plan.passes().front().gpu
+                : detail::view_pass(detail::normal_form(detail::axis_map(view)), width, variant));
+        const detail::GpuKernel& kernel = passes.front().kernels.front();
+        const std::string text = fmt::format("{} blocks {} shared {}", detail::to_text(kernel), kernel.blocks,
+                                             kernel.shared_bytes);
+        if (!seen.insert(text).second) continue;
+        const double price = passes.front().box ? passes.front().box->cost : 0;
+        const double ms = options_.dry ? 0 : verified_ms(std::move(passes), oracle, bytes);
+        line(fmt::format("view {}\t{}\t{}\t{}\t{:.4f}\t{:.5f}\t{:.5f}\t{:.1f}", width, to_text(view), name,
+                         text, price, ms, copy_ms, ms > 0 ? 100 * copy_ms / ms : 0));
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s %s: %s\n", to_text(view).c_str(), name, error.what());
+        ++failures_;
+      }
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "faro/error.hpp"
@@ -25,7 +26,11 @@ class ElementsParts {
     params_.rows = params_.columns = params_.units = params_.unit_step = 1;
     std::uint64_t row_part = 1;
     const std::size_t row = add_lanes(shape.lanes, row_part);
-    const std::size_t column = find_column(shape, row);
+    for (std::size_t a = 0; a < axes_.size() && shape.in_order; ++a) {
+      // Blocks that read the same follow one another.
+      if (!is_done_[a] && axes_[a].in == 0) add(a, axes_[a].extent, 1, {});
+    }
+    const std::size_t column = find_column(shape, row, row_part);
     if (column != none()) add_column(column, column == row ? row_part : 1, shape);
     add_columns(row);
     if (row != none() && row != column) {
@@ -79,12 +84,13 @@ class ElementsParts {
   }
 
   // Among what lanes do not have, the axis that a thread's units are along: the input's fastest that is long
-  // enough, shorter ones before it being lanes as well; else the longest.
-  std::size_t find_column(const AxesElementsShape& shape, std::size_t row) {
+  // enough, shorter ones before it being lanes as well; else the longest. In order, the lanes' own, if it is.
+  std::size_t find_column(const AxesElementsShape& shape, std::size_t row, std::uint64_t row_part) {
+    const auto most = static_cast<std::uint64_t>(shape.units);
+    if (shape.in_order && row != none() && axes_[row].extent >= most * row_part) return row;
     const std::vector<std::size_t> order = in_order();
-    const auto found = std::find_if(order.begin(), order.end(), [&](std::size_t a) {
-      return 2 * axes_[a].extent > static_cast<std::uint64_t>(shape.units);
-    });
+    const auto found =
+        std::find_if(order.begin(), order.end(), [&](std::size_t a) { return 2 * axes_[a].extent > most; });
     if (found == order.end()) {
       const auto longest = std::max_element(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         return axes_[a].extent < axes_[b].extent;
@@ -150,6 +156,18 @@ AxesElementsShape usual_elements_shape(std::uint64_t count, int unit_bytes) {
   return {.lanes = unit_bytes == 4 ? 12U : 8U, .units = unit_bytes == 4 ? 4 : 2};
 }
 
+AxesElementsShape ordered_elements_shape(int unit_bytes) {
+  return {.lanes = kAxesElementsThreads, .units = most_elements_units(unit_bytes), .in_order = true};
+}
+
+bool steps_ascend(const std::vector<layout::StridedAxis>& axes) {
+  std::int64_t last = 0;
+  return std::all_of(axes.begin(), axes.end(), [&](const layout::StridedAxis& axis) {
+    const std::int64_t step = std::abs(axis.in);
+    return step == 0 || step >= std::exchange(last, step);
+  });
+}
+
 AxesElementsParams make_axes_elements_params(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
                                              std::uint64_t in_first, std::uint64_t out_first,
                                              const std::optional<AxesElementsShape>& shape) {
@@ -212,17 +230,21 @@ AxesRowsParams make_axes_rows_params(const std::vector<layout::StridedAxis>& axe
 
 std::optional<ViewRowsChoice> make_view_rows(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
                                              const ViewFirst& first, std::uint64_t least_bytes) {
-  constexpr std::uint64_t usual_bytes = 513;            // of a row: boxes join shorter ones
-  constexpr std::uint64_t least_backwards_bytes = 128;  // but not where they are read backwards
+  // Boxes join rows that are shorter, but not vectors that are read backwards, or in order.
+  constexpr std::uint64_t usual_bytes = 513;
+  constexpr std::uint64_t least_backwards_bytes = 128;
+  constexpr std::uint64_t least_in_order_bytes = 64;
+  const bool in_order = least_bytes == 0 && steps_ascend(axes);
   if (least_bytes == 0) least_bytes = usual_bytes;
   constexpr std::uint64_t most_rows = std::uint64_t{1} << 31;
   const auto unit = static_cast<std::uint64_t>(unit_bytes);
   if (axes.empty() || axes.front().out != 1 || axes.size() > kMostAxes) return std::nullopt;
   const layout::StridedAxis& fastest = axes.front();
   const bool backwards = fastest.in == -1;
-  if ((fastest.in != 1 && !backwards) ||
-      fastest.extent * unit < (backwards ? least_backwards_bytes : least_bytes))
-    return std::nullopt;
+  const std::uint64_t least_of_vectors = backwards  ? least_backwards_bytes
+                                         : in_order ? least_in_order_bytes
+                                                    : least_bytes;
+  if ((fastest.in != 1 && !backwards) || fastest.extent * unit < least_of_vectors) return std::nullopt;
   ViewRowsChoice choice{.params = {}, .shape = {}};
   ViewRowsParams& p = choice.params;
   p.rows = 1;

@@ -55,13 +55,20 @@ AxesBoxParams make_axes_box_params(const layout::StridedBox& box, std::uint64_t 
 struct AxesElementsShape {
   std::uint64_t lanes = 16;  // threads side by side along the output
   int units = 4;             // of a thread, along the input; at most most_elements_units()
+  bool in_order = false;     // these along the lanes' axis, where it is long enough
 };
 
 /// What is fast for so many units (docs/notes/axes-experiments.md).
 AxesElementsShape usual_elements_shape(std::uint64_t count, int unit_bytes);
 
+/// For views that are read in the order in which they are written, of any size.
+AxesElementsShape ordered_elements_shape(int unit_bytes);
+
+/// Whether axes that step further in the output do so in the input, but for those that repeat.
+bool steps_ascend(const std::vector<layout::StridedAxis>& axes);
+
 /// `in_first`, `out_first`: the units with all coordinates 0. `shape`: if not the usual one. Requires: axes
-/// in normal form, fewer than 2^30 units.
+/// in normal form, fewer than 2^30 units for each of a thread's.
 AxesElementsParams make_axes_elements_params(const std::vector<layout::StridedAxis>& axes, int unit_bytes,
                                              std::uint64_t in_first = 0, std::uint64_t out_first = 0,
                                              const std::optional<AxesElementsShape>& shape = std::nullopt);

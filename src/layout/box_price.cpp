@@ -149,29 +149,37 @@ bool is_of_vectors(const StridedBox& box) {
   return wide(box.in) && wide(box.out);
 }
 
+// Whether vectors of single bytes cross lines, so that a thread works out where each byte lies.
+bool cross_lines(const StridedBox& box) {
+  return box.words == 1 && box.extent[at(box.out.run.front())] % static_cast<unsigned>(box.out.vector) != 0;
+}
+
 // What a box takes of a copy's time, from the price that it would have by the rules of vectors of wide units:
-// at least so much, what lies beyond 1 by its weight, bytes of a copy for each block that begins, and what is
-// left empty of boxes that are cut. Fitted to 1,000 drawn shapes of an H200, and held against others
-// (docs/notes/axes-experiments.md).
+// at least so much, what lies beyond 1 by its weight, bytes of a copy for each block that begins, what is
+// left empty of boxes that are cut, and how much of the blocks' begin memory hides. Fitted to 1,000 drawn
+// shapes of an H200, and held against others (docs/notes/axes-experiments.md).
 struct BoxKind {
   double least = 1;
   double weight = 1;
   double block_bytes = 0;
   double empty = 0;
+  double hidden = 0;
 };
 const BoxKind& kind_of(const StridedBox& box) {
   static constexpr BoxKind usual{};
-  static constexpr BoxKind vectors[] = {{1.07, 0.34, 0, 0}};
+  static constexpr BoxKind vectors[] = {{1.07, 0.34, 5700, 0, 0.7}};
+  static constexpr BoxKind crossing[] = {{3.2, 0, 8000, 0}};
   static constexpr BoxKind parts[] = {{1.14, 0.16, 4000, 0.6}, {1.07, 0.44, 2500, 0.45}, {1, 0.56, 0, 0}};
   static constexpr BoxKind units[] = {{3.2, 0, 12000, 2.4}, {2.2, 0, 9300, 1.15}, {1, 0.84, 0, 0}};
   static constexpr BoxKind ragged[] = {{1.28, 0.31, 5700, 0.45}, {1.11, 0.46, 5700, 0.27}};
   static constexpr BoxKind triples[] = {{1.22, 0.26, 6900, 0.5}, {1.09, 0.34, 4400, 0.5}};
-  const auto of = [&](std::span<const BoxKind> kinds) -> const BoxKind& {
+  using Kinds = std::span<const BoxKind>;
+  const auto of = [&](Kinds kinds) -> const BoxKind& {
     const auto width = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(box.unit_bytes)));
     return width < kinds.size() ? kinds[width] : usual;
   };
-  if (box.ragged) return of(box.triples > 1 ? std::span<const BoxKind>(triples) : ragged);
-  if (is_of_vectors(box)) return of(vectors);
+  if (box.ragged) return of(box.triples > 1 ? Kinds(triples) : ragged);
+  if (is_of_vectors(box)) return of(cross_lines(box) ? Kinds(crossing) : vectors);
   return of(box.in.vector == 1 && box.out.vector == 1 ? units : parts);
 }
 
@@ -273,7 +281,8 @@ void price(const BoxSearch& search, StridedBox& box) {
   }
   if (!box.ragged) cost += shared_sectors_price(box);
   const BoxKind& kind = kind_of(box);
-  cost = kind.least + kind.weight * (cost - 1) + kind.block_bytes / box_bytes + kind.empty * (idle - 1);
+  cost = kind.least + kind.weight * (cost - 1) + kind.empty * (idle - 1) +
+         std::max(0.0, kind.block_bytes / box_bytes - kind.hidden);
   const auto boxes = static_cast<double>(box.boxes());
   const double many = search.limits.many_boxes;
   if (boxes < many) cost += 0.5 * (many / boxes - 1) * std::min(1.0, box_bytes / best);

@@ -64,6 +64,9 @@ TEST_F(GpuViews, KnownViews) {
       "strided(30000 5 9; 45 9 -1; 45 1 5; 8 0)",  // many small arrays, flipped
       "strided(30000 7 6; 48 6 1; 42 1 7; 3 1)",   // the same in a few more rows
       "strided(30000 8 5; 8 1 0; 40 1 8)",         // a column each, repeated
+      "strided(2000 1500; 3001 2; 1500 1)",        // large, with gaps, in the order of the input
+      "strided(3001 1005; -2020 -2; 1008 1; 6062008 3)",
+      "strided(1200000 3; 1 1; 3 1)",
   };
   for (const char* const view : views) {
     for (const std::uint64_t width : {1U, 2U, 3U, 4U, 8U, 12U, 16U, 48U}) {

@@ -66,8 +66,9 @@ void run_view(std::mt19937_64& random) {
   memory.add_input(array);
   memory.add_output(output);
   const AxesElementsShape shape{
-      .lanes = std::uint64_t{1} << random() % 6,
-      .units = static_cast<int>(1 + random() % static_cast<unsigned>(most_elements_units(unit)))};
+      .lanes = std::uint64_t{1} << random() % 8,
+      .units = static_cast<int>(1 + random() % static_cast<unsigned>(most_elements_units(unit))),
+      .in_order = random() % 2 == 0};
   AxesElementsParams params = make_axes_elements_params(
       faro::detail::normal_form({.axes = axes}).axes, unit, static_cast<std::uint64_t>(first), 0,
       random() % 3 == 0 ? std::nullopt : std::optional(shape));

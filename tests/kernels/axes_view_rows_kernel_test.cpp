@@ -91,9 +91,11 @@ TEST(ViewRowsKernel, RandomViews) {
 
 TEST(ViewRowsKernel, LeavesWhatBoxesMove) {
   const ViewFirst none{};
-  EXPECT_FALSE(make_view_rows({{100, 7, 1}, {7, 1, 100}}, 4, none));       // the fastest axes differ
-  EXPECT_FALSE(make_view_rows({{100, 1, 1}, {7, 108, 100}}, 4, none));     // short rows
-  EXPECT_FALSE(make_view_rows({{4096, 1, 2}, {7, 8192, 8192}}, 4, none));  // gaps within rows
+  EXPECT_FALSE(make_view_rows({{100, 7, 1}, {7, 1, 100}}, 4, none));    // the fastest axes differ
+  EXPECT_TRUE(make_view_rows({{100, 1, 1}, {7, 108, 100}}, 4, none));   // short rows, in order, at vectors
+  EXPECT_FALSE(make_view_rows({{100, 1, 1}, {7, 109, 100}}, 4, none));  // not at vectors
+  EXPECT_FALSE(make_view_rows({{100, 1, 1}, {7, 540, 100}, {5, 108, 700}}, 4, none));  // they change places
+  EXPECT_FALSE(make_view_rows({{4096, 1, 2}, {7, 8192, 8192}}, 4, none));              // gaps within rows
   EXPECT_FALSE(make_view_rows({{512, 1, 1}, {std::uint64_t{1} << 31, 1024, 512}}, 4, none));
   EXPECT_TRUE(make_view_rows({{512, 1, 1}, {(std::uint64_t{1} << 31) - 1, 1024, 512}}, 4, none));
 }

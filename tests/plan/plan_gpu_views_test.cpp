@@ -332,8 +332,18 @@ TEST(GpuViews, PlansSayTheirKernel) {
     const Plan lines({.element_bytes = 1, .view = parse_strided(plane)}, target);
     EXPECT_NE(lines.explain().find("axes turned"), std::string::npos) << lines.explain();
   }
-  const Plan small({.element_bytes = 4, .view = parse_strided("strided(30 50; 1 30; 51 1)")}, target);
-  EXPECT_NE(small.explain().find("axes, one by one"), std::string::npos) << small.explain();
+  const Plan unaligned({.element_bytes = 2, .view = parse_strided("strided(8190 8190; 8192 1; 8190 1; 1 0)")},
+                       target);
+  EXPECT_NE(unaligned.explain().find("axes whole"), std::string::npos) << unaligned.explain();
+  for (const char* const view :
+       {"strided(30 50; 1 30; 51 1)", "strided(8192 4096; 8192 2; 4096 1)",
+        "strided(8192 4096; -8192 -2; 4096 1; 67108862 0)", "strided(5000000 3; 1 1; 3 1)"}) {
+    const Plan one_by_one({.element_bytes = 4, .view = parse_strided(view)}, target);
+    EXPECT_NE(one_by_one.explain().find("axes, one by one"), std::string::npos) << one_by_one.explain();
+  }
+  // Of what is repeated a vector is made once.
+  const Plan repeated({.element_bytes = 4, .view = parse_strided("strided(3000000 4; 1 0; 4 1)")}, target);
+  EXPECT_EQ(repeated.explain().find("axes, one by one"), std::string::npos) << repeated.explain();
   EXPECT_NE(plan.explain_json().find("\"launch\""), std::string::npos);
   EXPECT_NE(plan.explain_json().find("\"sectors\": "), std::string::npos);
   EXPECT_NE(plan.explain_json().find("\"predicted_time\": {"), std::string::npos);

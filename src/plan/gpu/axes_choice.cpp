@@ -138,19 +138,35 @@ kernels::AxesElementsShape group_elements_shape(std::uint64_t count, int unit_by
   return shape;
 }
 
+std::uint64_t size_of(std::int64_t stride) {
+  return static_cast<std::uint64_t>(stride < 0 ? -stride : stride);
+}
+
+// Whether the output's fastest axis has few units, which step further in the input than the many of the next.
+bool front_is_few(const std::vector<layout::StridedAxis>& axes) {
+  constexpr std::uint64_t few = 4;
+  constexpr std::uint64_t many = 128;
+  return axes.size() > 1 && axes[0].extent <= few && axes[1].extent >= many && axes[1].in != 0 &&
+         size_of(axes[0].in) > size_of(axes[1].in);
+}
+
+// In order, but for few single bytes, which are read by words along the next axis.
+AxesElements::Variant elements_variant(const layout::AxisMap& map, bool in_order, bool grouped) {
+  const int unit = static_cast<int>(map.unit);
+  std::optional<kernels::AxesElementsShape> shape;
+  if (in_order && !(unit == 1 && front_is_few(map.axes))) shape = kernels::ordered_elements_shape(unit);
+  if (grouped) shape = group_elements_shape(unit_count(map.axes), unit);
+  return {.params =
+              kernels::make_axes_elements_params(map.axes, unit, first_of(map).in, first_of(map).out, shape),
+          .unit_bytes = map.unit};
+}
+
 // The elements of axes by the widest unit, and by the element's own.
-AxesElements elements_of(const layout::AxisMap& wide, const layout::AxisMap& units, const AxesVariant& as) {
+AxesElements elements_of(const layout::AxisMap& wide, const layout::AxisMap& units, const AxesVariant& as,
+                         bool in_order = false) {
   AxesElements elements;
-  const auto add = [&](const layout::AxisMap& map) {
-    std::optional<kernels::AxesElementsShape> shape;
-    if (as.grouped) shape = group_elements_shape(unit_count(map.axes), static_cast<int>(map.unit));
-    elements.variants.push_back(
-        {.params = kernels::make_axes_elements_params(map.axes, static_cast<int>(map.unit), first_of(map).in,
-                                                      first_of(map).out, shape),
-         .unit_bytes = map.unit});
-  };
-  if (wide.unit != units.unit) add(wide);
-  add(units);
+  if (wide.unit != units.unit) elements.variants.push_back(elements_variant(wide, in_order, as.grouped));
+  elements.variants.push_back(elements_variant(units, in_order, as.grouped));
   return elements;
 }
 
@@ -172,6 +188,13 @@ bool rows_are_short(const layout::AxisMap& wide) {
 // by boxes).
 bool rows_are_wide(const layout::AxisMap& wide) {
   return wide.unit == kAxesVector && wide.axes.front().in == 1;
+}
+
+// Small arrays of elements of three bytes, of which a block would hold a few alone: boxes of triples are
+// faster.
+bool arrays_of_triples(const layout::AxisMap& wide, std::uint64_t element_bytes) {
+  constexpr std::uint64_t most_bytes = 8 << 10;
+  return element_bytes == 3 && wide.unit == 1 && unit_count(wide.axes) / wide.axes.back().extent > most_bytes;
 }
 
 // Small arrays by the widest unit, and by the element's own, where arrays may be aligned to that alone;
@@ -206,14 +229,11 @@ AxesBoxes boxes_of_view(const layout::AxisMap& units, const AxesVariant& variant
 // units of the input, and nothing but its lines between those of the output.
 bool lie_together(const std::vector<layout::StridedAxis>& axes, const kernels::AxesLinesParams& plane,
                   std::uint64_t unit) {
-  const auto size = [](std::int64_t stride) {
-    return static_cast<std::uint64_t>(stride < 0 ? -stride : stride);
-  };
-  const std::uint64_t in_pitch = size(static_cast<std::int64_t>(plane.in_pitch)) / unit;
-  const std::uint64_t out_pitch = size(static_cast<std::int64_t>(plane.out_pitch)) / unit;
+  const std::uint64_t in_pitch = size_of(static_cast<std::int64_t>(plane.in_pitch)) / unit;
+  const std::uint64_t out_pitch = size_of(static_cast<std::int64_t>(plane.out_pitch)) / unit;
   return std::all_of(axes.begin(), axes.end(), [&](const layout::StridedAxis& axis) {
-    return (size(axis.in) == 1 || size(axis.in) >= in_pitch) &&
-           (axis.out == 1 || size(axis.out) >= out_pitch);
+    return (size_of(axis.in) == 1 || size_of(axis.in) >= in_pitch) &&
+           (axis.out == 1 || size_of(axis.out) >= out_pitch);
   });
 }
 
@@ -231,6 +251,20 @@ std::optional<AxesLines::Variant> line_of_view(const layout::AxisMap& view, bool
   const bool apart = has_largest_tiles(*choice) && !lie_together(view.axes, p, view.unit);
   if (!as.lines_only && (!is_long || apart)) return std::nullopt;
   return as_variant(*choice, options, view.unit, anywhere);
+}
+
+// Whether threads that count along a view's output read neighbours, which no box joins to more: axes ascend
+// in steps on both sides, or the output's fastest has the shortest of the input's, with gaps, or the next to
+// few.
+bool is_in_order(const layout::AxisMap& map) {
+  std::vector<layout::StridedAxis> axes = map.axes;
+  if (axes.empty() || axes.front().out != 1 || unit_count(axes) >= 2 * kMostUnits) return false;
+  if (front_is_few(axes)) axes.erase(axes.begin());
+  const std::uint64_t step = size_of(axes.front().in);
+  if (step == 0) return axes.size() == 1;
+  if (step == 1) return kernels::steps_ascend(axes);
+  return std::all_of(axes.begin(), axes.end(),
+                     [&](const auto& axis) { return axis.in == 0 || size_of(axis.in) >= step; });
 }
 
 // Whether a map leaves out nothing of either side, and reads forwards.
@@ -276,7 +310,8 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
   const bool by_rows = kernels::axes_rows_suit(wide.axes, static_cast<int>(wide.unit)) &&
                        variant.rows.value_or(!rows_are_short(wide));
   if (!by_rows) {
-    if (variant.whole.value_or(as_usual) && wide.axes.size() >= 3) {
+    if (variant.whole.value_or(as_usual && !arrays_of_triples(wide, element_bytes)) &&
+        wide.axes.size() >= 3) {
       if (auto whole = whole_arrays(wide, units, variant.alternatives, variant))
         return {.form = *std::move(whole), .unit_bytes = unit};
     }
@@ -310,7 +345,7 @@ AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint6
     if (as_usual && !variant.grouped &&
         ((countable && boxes_are_tiny(box)) || (few_bytes && box.shape.ragged)))
       return few_bytes ? by_units() : or_registers(by_units(), box.box->cost);
-    const double price = box.box->cost;
+    const double price = price_of_boxes(box);
     if (boxes.variants.front().alignment > unit && variant.alternatives)
       boxes.variants.push_back(box_variant(units, false, variant));
     return or_registers({.form = std::move(boxes), .unit_bytes = unit}, price);
@@ -344,9 +379,14 @@ ViewChoice choose_view(const AxisMap& view, std::uint64_t element_bytes, const A
   }
   choice.rows =
       kernels::make_view_rows(units.axes, static_cast<int>(unit), first_of(units), variant.least_row_bytes);
-  if (!choice.rows && variant.whole.value_or(true)) {
+  constexpr std::uint64_t narrow = 4;  // bytes: rows as small arrays have vectors nevertheless
+  if ((!choice.rows || choice.rows->alignment <= narrow) && variant.whole.value_or(true)) {
     choice.whole = whole_arrays(wide, units, true, variant);
     if (choice.whole) return choice;
+  }
+  if (!choice.rows && variant.elements.value_or(true) && is_in_order(units)) {
+    choice.elements = elements_of(wide, units, variant, true);
+    return choice;
   }
   const auto turned = layout::read_forwards(units);
   const layout::AxisMap& forwards = turned ? *turned : units;
@@ -374,20 +414,17 @@ std::optional<kernels::ViewRowsChoice> quick_rows(const AxisMap& units) {
   return kernels::make_view_rows(units.axes, static_cast<int>(units.unit), first_of(units), kQuickRowBytes);
 }
 
+AxesElements::Variant quick_elements(const AxisMap& units, std::uintptr_t in, std::uintptr_t out,
+                                     bool in_order) {
+  const layout::AxisMap wide = layout::with_widest_units(units);
+  return elements_variant((in | out) % wide.unit == 0 ? wide : units, in_order, false);
+}
+
 }  // namespace
 
 QuickChoice choose_quick_rows(const AxisMap& units, std::uintptr_t in, std::uintptr_t out) {
-  const std::uint64_t unit = units.unit;
-  kernels::check_reach(units.axes, static_cast<int>(unit));
-  const std::uint64_t count = unit_count(units.axes);
-  if (units_are_few(count, unit)) {
-    const layout::AxisMap wide = layout::with_widest_units(units);
-    const layout::AxisMap& fitting = (in | out) % wide.unit == 0 ? wide : units;
-    return AxesElements::Variant{
-        .params = kernels::make_axes_elements_params(fitting.axes, static_cast<int>(fitting.unit),
-                                                     first_of(fitting).in, first_of(fitting).out),
-        .unit_bytes = fitting.unit};
-  }
+  kernels::check_reach(units.axes, static_cast<int>(units.unit));
+  if (units_are_few(unit_count(units.axes), units.unit)) return quick_elements(units, in, out, false);
   if (auto rows = quick_rows(units); rows && (in | out) % rows->alignment == 0) return *std::move(rows);
   return std::monostate();
 }
@@ -395,6 +432,7 @@ QuickChoice choose_quick_rows(const AxisMap& units, std::uintptr_t in, std::uint
 QuickChoice choose_quickly(const AxisMap& units, std::uintptr_t in, std::uintptr_t out) {
   QuickChoice of_rows = choose_quick_rows(units, in, out);
   if (!std::holds_alternative<std::monostate>(of_rows) || quick_rows(units)) return of_rows;
+  if (!is_all_of_both(units) && is_in_order(units)) return quick_elements(units, in, out, true);
   const auto turned = layout::read_forwards(units);
   const bool aligned = in % kAxesVector == 0 && out % kernels::kLineSector == 0;
   const layout::AxisMap& forwards = turned ? *turned : units;

@@ -66,8 +66,8 @@ struct AxesChoice {
 AxesChoice choose_axes(const Axes& axes, std::uint64_t element_bytes, std::uint64_t batch,
                        const AxesVariant& variant = {});
 
-/// A view's elements, its small arrays, its planes, or its rows and its boxes: the first that suits both
-/// addresses.
+/// A view's elements, where these are few or read in the order in which they are written, its small arrays,
+/// its planes, or its rows and its boxes: the first that suits both addresses.
 struct ViewChoice {
   std::optional<AxesElements> elements;
   std::optional<AxesWhole> whole;
@@ -80,10 +80,10 @@ struct ViewChoice {
 /// Requires: at least one element. Cost: under a millisecond.
 ViewChoice choose_view(const AxisMap& view, std::uint64_t element_bytes, const AxesVariant& variant = {});
 
-/// What is chosen for a view without a search of boxes, for arrays that begin there: small arrays by
-/// elements, rows that stay, planes, few rows or columns; else nothing. Requires: a normal form in units of
-/// 1, 2, 4, 8 or 16 bytes, at least one. Errors: those of choose_view(). Cost: a microsecond; of few rows or
-/// columns that are not moved by vectors some tens, for banks.
+/// What is chosen for a view without a search of boxes, for arrays that begin there: small arrays and what is
+/// in order by elements, rows that stay, planes, few rows or columns; else nothing. Requires: a normal form
+/// in units of 1, 2, 4, 8 or 16 bytes, at least one. Errors: those of choose_view(). Cost: a microsecond; of
+/// few rows or columns that are not moved by vectors some tens, for banks.
 using QuickChoice =
     std::variant<std::monostate, AxesElements::Variant, kernels::ViewRowsChoice, AxesLines::Variant>;
 QuickChoice choose_quickly(const AxisMap& units, std::uintptr_t in, std::uintptr_t out);

@@ -197,8 +197,11 @@ bool lines_suit(const AxesLines& lines, const std::vector<layout::StridedAxis>& 
                                    : narrow_tiles_suit(choice, pieces, axes, box);
   }
   if (choice.skinny) return few_suit(choice, axes, tile_bytes, box);
-  constexpr double dear = 1.7;  // triples in one run of a side
-  if (box.shape.triples > 1 && box.box->cost < dear) return false;
+  // Boxes of triples; lines of them are slow in small tiles.
+  constexpr double dear = 1.9;
+  constexpr double whole_bytes = 45 << 10;
+  const double cost = box.box->cost;
+  if (box.shape.triples > 1 && (cost < dear || cost * tile_bytes < whole_bytes)) return false;
   return lines_of_units_suit(unit, tile_bytes, box.box->cost);
 }
 
@@ -208,6 +211,15 @@ double price_of_few(const AxesLines& lines, const std::vector<layout::StridedAxi
   const double bytes = static_cast<double>(unit_count(axes) * lines.variants.front().unit_bytes);
   return skinny_price(*choice.skinny, few_bytes(*choice.skinny, axes),
                       bytes / static_cast<double>(choice.params.tiles), choice.params);
+}
+
+double price_of_boxes(const AxesBoxes::Variant& box) {
+  constexpr double least = 1.75;
+  const layout::StridedBox& of = *box.box;
+  const auto line = of.extent[static_cast<std::size_t>(of.out.run.front())];
+  const bool by_line = moves_vectors(box.shape) && of.unit_bytes == 2 && of.words == 1 &&
+                       line == static_cast<std::uint32_t>(of.out.vector);
+  return by_line ? std::max(least, of.cost) : of.cost;
 }
 
 bool boxes_are_tiny(const AxesBoxes::Variant& box) {

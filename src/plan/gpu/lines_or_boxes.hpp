@@ -37,6 +37,10 @@ bool lines_suit(const AxesLines& lines, const std::vector<layout::StridedAxis>& 
 /// What few rows or columns take, in a copy's time; of other lines, and where they go by vectors, 0.
 double price_of_few(const AxesLines& lines, const std::vector<layout::StridedAxis>& axes);
 
+/// What boxes take, in a copy's time, beside tiles in registers: lines of eight pairs, each a vector, take
+/// longer than beside other boxes, whose prices are no better then (docs/notes/axes-experiments.md).
+double price_of_boxes(const AxesBoxes::Variant& box);
+
 /// Whether a box has so few vectors that threads which move one each, wherever it lies, are faster.
 bool boxes_are_tiny(const AxesBoxes::Variant& box);
 
