@@ -125,9 +125,7 @@ struct KnownCurves {
   bool fitted = false;
 };
 
-}  // namespace
-
-std::shared_ptr<const IndexCalibration> curves_for(const Target& target, std::uint64_t bytes) {
+KnownCurves known_curves(const Target& target, std::uint64_t bytes) {
   static std::mutex mutex;
   static std::map<std::string, KnownCurves> all;
   const auto path = calibration_path(target.name);
@@ -139,16 +137,24 @@ std::shared_ptr<const IndexCalibration> curves_for(const Target& target, std::ui
   KnownCurves& known = all[target.name];
   const bool is_same = known.curves != nullptr && known.path == path &&
                        known.written == (has_file ? written : fs::file_time_type::min());
-  if (is_same && (known.fitted || !measures)) return known.curves;
+  if (is_same && (known.fitted || !measures)) return known;
   known = {.path = path, .written = has_file ? written : fs::file_time_type::min(), .fitted = measures};
   known.curves = measures ? std::make_shared<const IndexCalibration>(fitted_built_in(target))
                           : calibration_for(target.name, nearest_curves());
-  return known.curves;
+  return known;
 }
 
+}  // namespace
+
+std::shared_ptr<const IndexCalibration> curves_for(const Target& target, std::uint64_t bytes) {
+  return known_curves(target, bytes).curves;
+}
+
+// One factor for all sizes of a kind, measured beyond the caches, tells nothing of where two kinds meet.
 void plan_by_curves(Target& target, std::uint64_t bytes) {
-  target.index_calibration = curves_for(target, bytes);
-  target.streaming_bytes = streaming_bytes(*target.index_calibration);
+  const KnownCurves known = known_curves(target, bytes);
+  target.index_calibration = known.curves;
+  target.streaming_bytes = streaming_bytes(known.fitted ? nearest_curves() : *known.curves);
 }
 
 }  // namespace faro::cpu

@@ -97,14 +97,23 @@ HWY_INLINE void MoveBackwards(D d, const GatheredSegment& segment) {
   });
 }
 
-// Every other one of those that lie side by side. The last is left: a vector would read past it.
-template <class D>
-HWY_INLINE void MoveEveryOther(D d, const GatheredSegment& segment) {
+// A vector of every kStep-th of those that lie side by side.
+template <std::size_t kStep, class D>
+HWY_INLINE hn::Vec<D> LoadEvery(D d, const hn::TFromD<D>* from) {
+  if constexpr (kStep == 1) {
+    return hn::LoadU(d, from);
+  } else {
+    constexpr std::size_t kHalf = kStep / 2;
+    return hn::ConcatEven(d, LoadEvery<kHalf>(d, from + kHalf * hn::Lanes(d)), LoadEvery<kHalf>(d, from));
+  }
+}
+
+// The same of a segment. The last is left: a vector would read past it.
+template <std::size_t kStep, class D>
+HWY_INLINE void MoveEvery(D d, const GatheredSegment& segment) {
   using Lane = hn::TFromD<D>;
-  const std::uint64_t lanes = hn::Lanes(d);
-  CoverByVectors(lanes, segment.count - 1, [&](std::uint64_t i) {
-    const auto* const from = reinterpret_cast<const Lane*>(segment.element(i));
-    hn::StoreU(hn::ConcatEven(d, hn::LoadU(d, from + lanes), hn::LoadU(d, from)), d,
+  CoverByVectors(hn::Lanes(d), segment.count - 1, [&](std::uint64_t i) {
+    hn::StoreU(LoadEvery<kStep>(d, reinterpret_cast<const Lane*>(segment.element(i))), d,
                reinterpret_cast<Lane*>(segment.to + i * sizeof(Lane)));
   });
 }
@@ -130,7 +139,10 @@ HWY_INLINE std::uint64_t MoveByStep(D d, const GatheredSegment& segment) {
       MoveBackwards(d, segment);
       return segment.count;
     case 2 * kWidth:
-      MoveEveryOther(d, segment);
+      MoveEvery<2>(d, segment);
+      return segment.count - 1;
+    case 4 * kWidth:
+      MoveEvery<4>(d, segment);
       return segment.count - 1;
     case 0:
       MoveAgainAndAgain(d, segment);

@@ -7,7 +7,7 @@
 // Elements of less than a line are moved in vectors where the input has them in order:
 //
 //     backwards              input   a b c d e f g h        output   h g f e d c b a
-//     every other            input   a . b . c . d .        output   a b c d
+//     every second, fourth   input   a . b . c . d .        output   a b c d
 //     one, again and again   input   a                      output   a a a a
 //     short blocks reversed  input   a b c  d e f  g h i    output   c b a  f e d  i h g
 #pragma once

@@ -9,6 +9,14 @@
 #include "engines/cpu/strided_nest-inl.hpp"
 #include "hwy/highway.h"
 
+#ifndef FARO_UNROLL_UNITS
+#if defined(__clang__)
+#define FARO_UNROLL_UNITS _Pragma("unroll")
+#else
+#define FARO_UNROLL_UNITS _Pragma("GCC unroll 8")
+#endif
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace faro::cpu {
 namespace HWY_NAMESPACE {
@@ -28,11 +36,33 @@ struct Units {
   }
 };
 
+// Row by row along the first axis, several units a turn: a load and a store each, with all places in
+// registers.
+template <class Width>
+HWY_INLINE void CopyRows(const Units& units, Width width) {
+  constexpr std::uint64_t kTogether = 8;
+  const StridedNest& nest = units.nest;
+  const bool is_row = nest.axes > 0;
+  const std::uint64_t count = is_row ? nest.extents[0] : 1;
+  const std::int64_t in = is_row ? nest.in[0] : 0;
+  const std::int64_t out = is_row ? nest.out[0] : 0;
+  const std::byte* const first = units.from;  // a stored byte may alias what `units` refers to
+  std::byte* const first_to = units.to;
+  ForEachPlace(nest, 1, [=](std::int64_t a, std::int64_t b) {
+    const std::byte* from = first + a;
+    std::byte* to = first_to + b;
+    std::uint64_t left = count;
+    for (; left >= kTogether; left -= kTogether) {
+      FARO_UNROLL_UNITS
+      for (std::uint64_t i = 0; i < kTogether; ++i, from += in, to += out) width.move(from, to);
+    }
+    for (; left > 0; --left, from += in, to += out) width.move(from, to);
+  });
+}
+
 #if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
 void CopyUnits(const Units& units) {
-  with_width(units.bytes, [&](auto width) {
-    units.CopyEach([width](const std::byte* a, std::byte* b) { width.move(a, b); });
-  });
+  with_width(units.bytes, [&](auto width) { CopyRows(units, width); });
 }
 #else
 
@@ -94,11 +124,7 @@ void CopyUnits(const Units& units) {
   if (is_odd && nest.axes > 0 && nest.extents[0] >= kLongRow &&
       nest.out[0] == static_cast<std::int64_t>(bytes))
     return CopyOdd(units);
-  if (bytes <= kBlock) {
-    return with_width(bytes, [&](auto width) {
-      units.CopyEach([width](const std::byte* a, std::byte* b) { width.move(a, b); });
-    });
-  }
+  if (bytes <= kBlock) return with_width(bytes, [&](auto width) { CopyRows(units, width); });
   if (bytes <= 2 * kBlock)
     return units.CopyEach([bytes](const std::byte* a, std::byte* b) { CopyEnds<kBlock>(a, b, bytes); });
   if (bytes <= kLineBytes)

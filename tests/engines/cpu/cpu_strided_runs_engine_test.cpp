@@ -108,8 +108,8 @@ TEST(CpuStridedEngine, WholeLinesOneByOne) {
   EXPECT_GT(backwards, rounds / 20);
 }
 
-// Rows backwards, as they are and of one element, of all lengths that vectors cut, to rows that lie apart,
-// and turned ones that do: by every instruction set of this machine.
+// Rows backwards, as they are, cut and of one element, of all lengths that vectors cut, to rows that lie
+// apart, and turned ones that do: by every instruction set of this machine.
 TEST(CpuStridedEngine, RowsByEveryInstructionSet) {
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
     hwy::SetSupportedTargetsForTest(~(target - 1));
@@ -117,12 +117,12 @@ TEST(CpuStridedEngine, RowsByEveryInstructionSet) {
     for (const std::uint64_t width : {1, 2, 4, 8}) {
       for (const std::uint64_t lines : {2, 3, 5, 8, 9, 17, 40}) {
         const auto columns = static_cast<std::int64_t>(lines * 64 / width);
-        for (const std::int64_t step : {-1, 0, 1}) {
-          const std::int64_t room = columns + 64 / static_cast<std::int64_t>(width);  // a line
+        for (const std::int64_t step : {-2, -1, 0, 1, 2, 3, 4}) {
+          const std::int64_t room = 4 * columns + 64 / static_cast<std::int64_t>(width);  // a line
           const Strided view{.extents = {3, 5, static_cast<std::uint64_t>(columns)},
                              .in_strides = {5 * room, room, step},
                              .out_strides = {room, 3 * room, 1},
-                             .in_offset = step < 0 ? static_cast<std::uint64_t>(columns - 1) : 0};
+                             .in_offset = step < 0 ? static_cast<std::uint64_t>((1 - columns) * step) : 0};
           for (const std::size_t past : {0, 24}) {
             ASSERT_NO_FATAL_FAILURE(expect_moved(
                 view,
@@ -169,7 +169,7 @@ TEST(CpuStridedEngine, RectanglesByEveryInstructionSet) {
 }
 
 // Arrays that the caches hold, whose boxes are one call each: units of every width, planes short and long on
-// either side, channels among other axes, some backwards, by every instruction set of this machine and
+// either side, channels among other axes, some backwards or cut, by every instruction set of this machine and
 // several threads.
 TEST(CpuStridedEngine, CachedBoxesByEveryInstructionSet) {
   const std::vector<std::uint64_t> widths{1, 2, 4, 8, 16, 3, 5, 6, 7, 9, 12, 20, 24, 40, 48, 100, 192};
@@ -196,6 +196,9 @@ TEST(CpuStridedEngine, CachedBoxesByEveryInstructionSet) {
         view.in_offset += (view.extents[a] - 1) * static_cast<std::uint64_t>(view.in_strides[a]);
         view.in_strides[a] = -view.in_strides[a];
       }
+      const std::uint64_t step = below(2) == 0 ? 1 : 2 + below(3);  // of elements that are side by side
+      for (std::int64_t& stride : view.in_strides) stride *= static_cast<std::int64_t>(step);
+      view.in_offset *= step;
       const Setting setting{.width = width,
                             .in_past_line = below(3) * 4,
                             .out_past_line = below(3) * 12,

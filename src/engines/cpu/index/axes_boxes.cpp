@@ -118,9 +118,10 @@ AxesBoxes::UnitRun AxesBoxes::unit_run() const {
   const std::size_t first = written_.front();
   const std::uint64_t count = box_[first];
   const std::int64_t step = in_[first];
-  run.in_vectors = transposes_in_registers(width_) &&
-                   (step == -places(width_) || step == 2 * places(width_) || step == 0) &&
-                   count * width_ >= kLeastVector;
+  run.in_vectors =
+      transposes_in_registers(width_) &&
+      (step == -places(width_) || step == 2 * places(width_) || step == 4 * places(width_) || step == 0) &&
+      count * width_ >= kLeastVector;
   if (run.in_vectors || count >= kLeastLoop) {
     run.segment = count;
     run.step = step;
