@@ -251,8 +251,8 @@ class ShardFiles final : public ChunkStore {
     return found->second;
   }
 
-  // The last chunk of a shard is followed by its index. Until that is in the file, the shard is an open one: a
-  // thread that reads one of its chunks meanwhile would find no index, or half of it.
+  // The last chunk of a shard is followed by its index. Until that is in the file, the shard is an open one:
+  // a thread that reads one of its chunks meanwhile would find no index, or half of it.
   void done(const Place& place, const fs::path& path) {
     Open whole;
     {

@@ -39,7 +39,8 @@ std::uint64_t ValueRows::slice_vectors(const RowValues& of) const {
 
 ValueRows make_value_rows(const RowValues& of, const ValueAlignment& alignment) {
   // Rows of one vector go as those of the plain plan do, and so do parts of rows that are taken again.
-  ValueRows made{.numbers = numbers_of_vector(of, alignment), .pass = of.row_plan->moving_pass({.staged = false})};
+  ValueRows made{.numbers = numbers_of_vector(of, alignment),
+                 .pass = of.row_plan->moving_pass({.staged = false})};
   const auto numbers = static_cast<std::uint64_t>(made.numbers);
   RowPass& pass = made.pass;
   const std::uint64_t vector_bytes = numbers * bytes_of(of.arithmetic.from);

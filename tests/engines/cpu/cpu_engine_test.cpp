@@ -8,6 +8,8 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstdlib>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -358,6 +360,18 @@ TEST(CpuCopy, ThreadsAndSizesPastTheCaches) {
       }
     }
   }
+}
+
+// What is measured for large arrays leaves small ones in the caches.
+TEST(CpuEngine, FittedCurvesWritePastTheCachesFromTheSameSizeOn) {
+  Target fitted = cpu::target(1);
+  const std::uint64_t before = fitted.streaming_bytes;
+  fitted.name += ", of a test";  // others' curves stay as they are
+  ASSERT_EQ(setenv("FARO_MEASURE", "", 1), 0);
+  cpu::plan_by_curves(fitted, cpu::kMeasuredBytes);
+  ASSERT_EQ(setenv("FARO_MEASURE", "never", 1), 0);
+  EXPECT_NE(fitted.index_calibration->source.find("fitted"), std::string::npos);
+  EXPECT_EQ(fitted.streaming_bytes, before);
 }
 
 }  // namespace cpu_engine_test

@@ -1,5 +1,5 @@
-// The kernels of a stable partition by key (engines/cuda/rows/partition_rows_steps.hpp) and of a routing by it
-// (place_items_steps.hpp), and of ragged rows (segment_steps.hpp). Those of few keys are one of their own
+// The kernels of a stable partition by key (engines/cuda/rows/partition_rows_steps.hpp) and of a routing by
+// it (place_items_steps.hpp), and of ragged rows (segment_steps.hpp). Those of few keys are one of their own
 // (route_few_step.hpp). Both also take the kernels of columns that index_device_kernels.cu lists.
 #include "engines/cuda/kernels/value_kernel.cuh"
 #include "engines/cuda/rows/partition_rows_steps.hpp"
