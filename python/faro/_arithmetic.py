@@ -312,7 +312,7 @@ def _planned_view(operation: str, view_of: ViewOf, change: Change, x: Any, out: 
     added = request.added(shape)
     scale, offset = (_placed(change.get(what), extents, view, what, operation) for what in ("scale", "offset"))
     arrays = (request.array, target, added and added[0])
-    laid = [() if array is None else _elements(array.strides, array.itemsize) for array in arrays]
+    laid: list[Any] = [() if array is None else _elements(array.strides, array.itemsize) for array in arrays]
     if 0 in shape or None in laid or _IN_PARTS in (scale, offset):
         return None
     _, address, strides = _read(request.array, view)

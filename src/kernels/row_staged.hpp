@@ -49,7 +49,7 @@ constexpr std::uint32_t staged_bytes(std::uint32_t piece_bytes, std::uint32_t wr
 template <RowDirection kDirection, int kUnitBytes>
 struct MoveStaged {
   using Unit = device::Packet<kUnitBytes>;
-  static constexpr int kWordBytes = kUnitBytes < 4 ? 4 : kUnitBytes;
+  static constexpr int kWordBytes = (kUnitBytes + 3) / 4 * 4;
   static constexpr std::uint32_t kOfWord = kWordBytes / kUnitBytes;
   using Word = device::Packet<kWordBytes>;
   static constexpr std::uint32_t kThreads = kStagedThreads;

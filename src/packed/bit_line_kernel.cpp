@@ -398,7 +398,7 @@ HWY_INLINE Line LoadShifted(const std::byte* from, Line shift, std::uint64_t byt
 }
 
 void LoadSquares(const SquareRows& rows, std::uint64_t side, LineImage* to) {
-  constexpr std::uint64_t kBitsAhead = 8 * 8192;
+  constexpr std::uint64_t kBitsAhead = 1 << 16;
   const std::uint64_t ahead = std::clamp<std::uint64_t>(kBitsAhead / rows.bits, 16, side);
   const std::uint64_t order = rows.is_high_first ? kOtherOrder : 0;
   for (std::uint64_t row = 0; row < side; ++row, ++to) {

@@ -275,8 +275,9 @@ class LineMatrixSweep : MatrixAxes {
     const std::uint64_t rows = std::min(kChunkSquares * side_, all_rows_ - first_row);
     const std::uint64_t columns = std::min(strip_, columns_.extent - first_column);
     const std::uint64_t squares = detail::ceil_div(columns, side_);
+    const auto address = reinterpret_cast<std::uintptr_t>(buffer);
     auto* const lines =
-        reinterpret_cast<LineImage*>(detail::round_up(reinterpret_cast<std::uintptr_t>(buffer), kLineBytes));
+        reinterpret_cast<LineImage*>(buffer + (detail::round_up(address, kLineBytes) - address));
     LineImage* const loaded = lines + side_;
     KeptColumns kept{
         .lines = loaded + strip_,

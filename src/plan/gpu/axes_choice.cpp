@@ -425,7 +425,7 @@ AxesElements::Variant quick_elements(const AxisMap& units, std::uintptr_t in, st
 QuickChoice choose_quick_rows(const AxisMap& units, std::uintptr_t in, std::uintptr_t out) {
   kernels::check_reach(units.axes, static_cast<int>(units.unit));
   if (units_are_few(unit_count(units.axes), units.unit)) return quick_elements(units, in, out, false);
-  if (auto rows = quick_rows(units); rows && (in | out) % rows->alignment == 0) return *std::move(rows);
+  if (const auto rows = quick_rows(units); rows && (in | out) % rows->alignment == 0) return *rows;
   return std::monostate();
 }
 

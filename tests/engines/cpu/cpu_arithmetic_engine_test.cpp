@@ -422,10 +422,11 @@ TEST(CpuArithmetic, RefusesWhatCannotBe) {
   const std::vector<float> before = array;
   // The output may be what is added, but not a number further on, and not the input.
   for (const auto& places : {std::pair(6, 5), std::pair(3, 3)}) {
-    EXPECT_NE(refusal_of([&] {
-                adds.run({array.data(), 6}, array.data() + places.first, 6, {array.data() + places.second, 6});
-              }).find("disjoint"),
-              std::string::npos);
+    EXPECT_NE(
+        refusal_of([&] {
+          adds.run({array.data(), 6}, array.data() + places.first, 6, {array.data() + places.second, 6});
+        }).find("disjoint"),
+        std::string::npos);
   }
   EXPECT_EQ(array, before);
   EXPECT_EQ(refusal_of([&] {
