@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "numpy_arrays.hpp"
+
 namespace faro::python {
 namespace {
 
@@ -46,6 +48,29 @@ bool is_like(const Tensor& a, const Tensor& b) {
 
 bool is_shape(const std::vector<Py_ssize_t>& wanted, int ndim, const Py_ssize_t* shape) {
   return static_cast<std::size_t>(ndim) == wanted.size() && std::equal(wanted.begin(), wanted.end(), shape);
+}
+
+bool read_plainly(nb::handle tensor, const ExchangeType& type, Tensor& told) {
+  if (type.functions->borrow(tensor.ptr(), &told) == 0)
+    return is_exchanged(told) && is_plain(tensor.ptr(), type, told);
+  PyErr_Clear();
+  return false;
+}
+
+bool are_entries(const Tensor& entries, const Tensor& numbered) {
+  constexpr int kUnsigned = 1;
+  const int bits = entries.dtype.bits * entries.dtype.lanes;
+  return entries.dtype.code <= kUnsigned && (bits == 32 || bits == 64) && is_exchanged(entries) &&
+         is_dense(numbered, 1) && is_dense(entries, 1) &&
+         numbered.device.device_type == entries.device.device_type &&
+         numbered.device.device_id == entries.device.device_id;
+}
+
+NewTensor workspace_beside(const ExchangeFunctions& functions, const Tensor& in, std::uint64_t bytes) {
+  constexpr int kUnsigned = 1;
+  Tensor like = in;
+  like.dtype = {.code = kUnsigned, .bits = 8, .lanes = 1};
+  return {functions, like, {static_cast<Py_ssize_t>(bytes)}};
 }
 
 void* current_stream(const ExchangeFunctions& functions, int device) {

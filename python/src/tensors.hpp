@@ -11,6 +11,7 @@
 #include "dlpack.hpp"
 #include "faro/faro.h"
 #include "pytorch.hpp"
+#include "status.hpp"
 
 namespace faro::python {
 
@@ -79,6 +80,15 @@ class NewTensor {
   const ExchangeFunctions& functions_;
   VersionedTensor* made_ = nullptr;
 };
+
+/// Whether it is told plainly what the tensor holds.
+bool read_plainly(nb::handle tensor, const ExchangeType& type, Tensor& told);
+
+/// Whether a tensor is of entries for rows of another, which lies beside it; both dense.
+bool are_entries(const Tensor& entries, const Tensor& numbered);
+
+/// So many bytes on a tensor's device.
+NewTensor workspace_beside(const ExchangeFunctions& functions, const Tensor& in, std::uint64_t bytes);
 
 /// The stream on which the library queues work of the GPU; null: the host's.
 void* current_stream(const ExchangeFunctions& functions, int device);

@@ -1,0 +1,235 @@
+// The short way of a call that changes numbers (calls.cpp): array -> kept plan -> new array, or an output,
+// without Python code. The key of a plan tells the operation and what it is told, the keywords, and how every
+// array lies: the input, what is added, the output, and indices.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "numpy_arrays.hpp"
+#include "plan_cache.hpp"
+#include "plan_handle.hpp"
+#include "pytorch.hpp"
+#include "short_calls.hpp"
+#include "status.hpp"
+#include "tensors.hpp"
+
+namespace faro::python {
+namespace {
+
+// A plan that changes an array's numbers, for a new one.
+struct ChangedPlan {
+  nb::object plan_object;
+  const ArithmeticHandle* plan = nullptr;
+  Py_ssize_t in_offset = 0;  // in bytes
+  std::vector<Py_ssize_t> out_shape;
+  nb::object out_dtype;              // of NumPy
+  decltype(Tensor::dtype) out_type;  // of a tensor
+  bool holds_lock = true;            // while it runs
+  nb::object kept;                   // what the key may tell by its address
+};
+
+// Never destroyed: the interpreter may be gone by then.
+PlanCache<ChangedPlan>& kept_plans() {
+  static auto* const made = new PlanCache<ChangedPlan>;
+  return *made;
+}
+
+// What is asked for, as run_changed() has it.
+struct ChangedCall {
+  nb::handle array;
+  nb::handle operation;
+  nb::handle argument;
+  nb::handle change;
+  nb::handle out;
+  nb::handle plan;
+  nb::handle indices;  // of rows that are taken, or None
+};
+
+// Where the numbers of a call lie.
+struct ChangedPlaces {
+  const char* in = nullptr;
+  const char* addend = nullptr;
+  const char* entries = nullptr;  // of rows
+  char* out = nullptr;
+};
+
+// Whether a keyword says all that it means by its kind and value; `dtype`: one of the array's library, of
+// NumPy's each a class of its own, whose class is theirs alone.
+bool is_simple(nb::handle value, nb::handle dtype) {
+  PyObject* const object = value.ptr();
+  const nb::handle kind = dtype.type().type();
+  const bool is_dtype =
+      value.type().is(dtype.type()) ||
+      (kind.ptr() != reinterpret_cast<PyObject*>(&PyType_Type) && value.type().type().is(kind));
+  return value.is_none() || PyBool_Check(object) || PyLong_CheckExact(object) || PyFloat_CheckExact(object) ||
+         PyUnicode_CheckExact(object) || PyType_Check(object) || is_dtype;
+}
+
+// The plan for a call, and where its arrays lie; none where Python has to look. `read(array, key)` tells an
+// array in the key: (address, dtype), or a null address for another kind of array; `found` is what a plan of
+// Python says of the result's type.
+template <typename Read, typename Found>
+std::shared_ptr<const ChangedPlan> changed_plan(const ChangedCall& call, ChangedPlaces& places,
+                                                const Read& read, const Found& found) {
+  thread_local Key key;
+  key.clear();
+  const auto in = read(call.array, key);
+  if (in.first == nullptr) return nullptr;
+  places.in = in.first;
+  append_argument(key, call.operation);
+  append_argument(key, call.argument);
+  nb::object addend_dtype = nb::none();
+  PyObject* name = nullptr;
+  PyObject* value = nullptr;
+  for (Py_ssize_t at = 0; PyDict_Next(call.change.ptr(), &at, &name, &value) != 0;) {
+    append_argument(key, name);
+    if (value != Py_None && PyUnicode_CompareWithASCIIString(name, "add") == 0) {
+      const auto addend = read(value, key);
+      if (addend.first == nullptr) return nullptr;
+      places.addend = addend.first;
+      addend_dtype = addend.second;
+    } else if (is_simple(value, in.second)) {
+      append_argument(key, value);
+    } else {
+      return nullptr;
+    }
+  }
+  nb::object out_dtype = nb::none();
+  if (!call.out.is_none()) {
+    const auto out = read(call.out, key);
+    if (out.first == nullptr) return nullptr;
+    places.out = const_cast<char*>(out.first);
+    out_dtype = out.second;
+  }
+  if (!call.indices.is_none()) {
+    places.entries = read(call.indices, key).first;
+    if (places.entries == nullptr) return nullptr;
+  }
+  if (auto kept = kept_plans().find(key)) return kept;
+  const Key kept = key;  // planning runs Python, which may come here again
+  const nb::object told = call.plan(call.array, call.out);
+  if (told.is_none()) return nullptr;
+  const nb::tuple facts = nb::cast<nb::tuple>(told);
+  auto made = std::make_shared<ChangedPlan>();
+  made->plan_object = facts[0];
+  made->plan = &nb::cast<const ArithmeticHandle&>(made->plan_object);
+  made->in_offset = nb::cast<Py_ssize_t>(facts[1]);
+  made->out_shape = nb::cast<std::vector<Py_ssize_t>>(facts[2]);
+  double bytes = found(*made, facts[3]);  // of an element of both
+  for (const Py_ssize_t extent : made->out_shape) bytes *= static_cast<double>(extent);
+  made->holds_lock = bytes < static_cast<double>(kBytesWithLock);
+  nb::dict values = nb::cast<nb::dict>(call.change.attr("copy")());
+  if (values.contains("add")) values["add"] = nb::none();  // an array lives no longer than its caller has it
+  made->kept = nb::make_tuple(call.argument, values, in.second, addend_dtype, out_dtype);
+  kept_plans().add(kept, made);
+  return made;
+}
+
+void change(const ChangedPlan& entry, const ChangedPlaces& places, bool holds_lock, void* stream = nullptr) {
+  const KnownMemory known;
+  const auto run = [&] {
+    if (places.entries != nullptr)
+      return faro_arithmetic_plan_run_by(entry.plan->plan.get(), places.entries, places.in, places.addend,
+                                         places.out, stream);
+    return faro_arithmetic_plan_run(entry.plan->plan.get(), places.in + entry.in_offset, places.addend,
+                                    places.out, stream);
+  };
+  if (holds_lock) return check(run());
+  do_unlocked(run);
+}
+
+nb::object change_ndarray(const ChangedCall& call) {
+  if (!call.indices.is_none()) return nb::none();
+  const auto read = [&](nb::handle array, Key& key) -> std::pair<const char*, nb::object> {
+    if (!is_ndarray(array)) return {};
+    const HostArray told = host_array(array);
+    if (array.is(call.out) && !told.writable) return {};
+    key.insert(key.end(), {told.ndim, reinterpret_cast<std::intptr_t>(told.dtype)});
+    key.insert(key.end(), told.shape, told.shape + told.ndim);
+    key.insert(key.end(), told.strides, told.strides + told.ndim);
+    return {told.data, nb::borrow(told.dtype)};
+  };
+  ChangedPlaces places;
+  const auto entry = changed_plan(call, places, read, [&](ChangedPlan& made, nb::object dtype) {
+    made.out_dtype = std::move(dtype);
+    return static_cast<double>(element_type(host_array(call.array).dtype).bytes) +
+           static_cast<double>(element_type(made.out_dtype.ptr()).bytes);
+  });
+  if (entry == nullptr) return nb::none();
+  nb::object made = nb::borrow(call.out);
+  if (made.is_none()) {
+    made = new_ndarray(entry->out_shape.data(), entry->out_shape.size(), entry->out_dtype.ptr());
+    places.out = host_array(made).data;
+  }
+  change(*entry, places, entry->holds_lock);
+  return made;
+}
+
+// The same of a tensor, or of rows that are taken from one on a GPU. A plan of Python has an empty one of the
+// result's type.
+nb::object change_tensor(const ChangedCall& call, const ExchangeType& type) {
+  Tensor in;
+  if (is_watched(type)) return nb::none();
+  const auto read = [&](nb::handle array, Key& key) -> std::pair<const char*, nb::object> {
+    Tensor told;
+    if (Py_TYPE(array.ptr()) != type.type || !read_plainly(array, type, told)) return {};
+    if (array.is(call.array)) in = told;
+    if (array.is(call.indices) && (device_of(in) < 0 || !are_entries(told, in))) return {};
+    const nb::object dtype = array.attr("dtype");
+    key.insert(key.end(), {-1, told.ndim, device_of(told), reinterpret_cast<std::intptr_t>(dtype.ptr())});
+    key.insert(key.end(), told.shape, told.shape + told.ndim);
+    key.insert(key.end(), told.strides, told.strides + told.ndim);
+    return {address_of(told), dtype};
+  };
+  ChangedPlaces places;
+  const auto entry = changed_plan(call, places, read, [&](ChangedPlan& made, nb::object empty) {
+    Tensor like;
+    if (type.functions->borrow(empty.ptr(), &like) != 0) nb::raise_python_error();
+    made.out_type = like.dtype;
+    return static_cast<double>(width_of(in) + width_of(like));
+  });
+  if (entry == nullptr) return nb::none();
+  const int device = device_of(in);
+  const auto change_to = [&](void* out) {
+    places.out = static_cast<char*>(out);
+    change(*entry, places, device >= 0 || entry->holds_lock, current_stream(*type.functions, device));
+  };
+  if (!call.out.is_none()) {
+    change_to(places.out);
+    tell_written(type, nb::make_tuple(call.out));
+    return nb::borrow(call.out);
+  }
+  Tensor like = in;
+  like.dtype = entry->out_type;
+  NewTensor made(*type.functions, like, entry->out_shape);
+  change_to(made.data());
+  return made.given_away();
+}
+
+// An array permuted, its numbers changed: a new array, or `out`. `argument`: what the operation is told
+// besides; `indices`: of rows of a tensor on a GPU. `plan`, of Python: (array, out) -> (plan, offset of the
+// input in bytes, shape, dtype), or None where Python has to look, as it has where this gives None.
+nb::object run_changed(nb::handle array, nb::handle operation, nb::handle argument, nb::handle change,
+                       nb::handle out, nb::handle plan, nb::handle indices) {
+  const ChangedCall call{array, operation, argument, change, out, plan, indices};
+  if (is_ndarray(array)) return change_ndarray(call);
+  const ExchangeType type = exchange_type(Py_TYPE(array.ptr()));
+  return type.functions != nullptr ? change_tensor(call, type) : nb::none();
+}
+
+}  // namespace
+
+void clear_changed_plans() { kept_plans().clear(); }
+std::size_t changed_plans() { return kept_plans().size(); }
+
+void bind_changed_calls(nb::module_& module) {
+  module.def("run_changed", &run_changed, nb::arg("array").none(), nb::arg("operation"),
+             nb::arg("argument").none(), nb::arg("change"), nb::arg("out").none(), nb::arg("plan"),
+             nb::arg("indices").none() = nb::none());
+}
+
+}  // namespace faro::python
