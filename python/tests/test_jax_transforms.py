@@ -163,6 +163,12 @@ CASES: dict[str, list[Case]] = {
         refused(lambda x: faro.take_segments(x, [0, 3], [0], room=9)[0], "room="),
     ],
     "route": [untraced(lambda keys: faro.route(keys, 4).places, "route", (3,))],
+    "permute_bits": [Case(lambda x: faro.permute_bits(x.astype("uint8"), "bit_reversal(8)", 4), None, (128,), "that is traced", True)],
+    "quantize_blocks": [refused(lambda x: faro.quantize_blocks(x, "mxfp8_e4m3")[0], "quantize_blocks: .* recorded", (2, 64))],
+    "dequantize_blocks": [refused(lambda x: faro.dequantize_blocks(x, np.ones((2, 2), np.uint8), "mxfp8_e4m3"), "dequantize_blocks: .* recorded", (2, 64))],
+    "family": [refused(lambda x: faro.family((None, 4), (1, 0), itemsize=4)(x), "run a family: .* traced")],
+    "group": [refused(lambda x: faro.group([(x, (1, 0), np.empty((4, 3), np.float32))]).run(), "that is traced")],
+    "route_rows": [same(lambda x: faro.route_rows(x, [0, 1, 0], 2)[0], (3, 2))],
     "dispatch": twice(lambda f, x: f(x, ROUTING), "dispatch")
     + [refused(lambda x: faro.dispatch(x, ROUTING), "dispatch", (4, 2))],
     "combine": twice(lambda f, x: f(x, ROUTING), "combine", (PLACES, 2))
@@ -212,6 +218,8 @@ CASES: dict[str, list[Case]] = {
     "import_wisdom": [untraced(lambda n: faro.import_wisdom(n), "the text that export_wisdom gave")],
 }
 WITHOUT_ARGUMENTS = {"clear_plans", "cuda_status", "kept_memory", "export_wisdom", "forget_wisdom"}
+# Files, and caches of an inference engine, whose tests have their own arrays.
+WITHOUT_ARGUMENTS |= {"cache_layouts", "checkpoint", "move_cache", "open", "plan_cache_move", "relayout", "transpose_bed"}
 OVER_A_MESH = {"permute_dims_sharded", "permute_sharded"}  # test_shards.py has them, and those below
 RUN = [pytest.param(case, id=f"{name}-{i}") for name, cases in CASES.items() for i, case in enumerate(cases)]
 MOVED = [param for param in RUN if param.values[0].oracle is not None]
