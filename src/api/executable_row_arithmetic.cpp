@@ -19,31 +19,31 @@
 namespace faro {
 namespace {
 
-struct RowState final : detail::DenseState {
+struct RowState : detail::DenseState {
   detail::RowValues plan;
-  cpu::RowValueSweep sweep;
 
-  explicit RowState(const detail::RowValues& made) : plan(made), sweep(plan) {
+  explicit RowState(const detail::RowValues& made) : plan(made) {
     set_counts(plan.arithmetic, plan.in_count(), plan.out_count());
     entries = detail::laid(row_numbers(plan.move));
   }
   std::uint64_t moved_bytes() const override { return plan.read_bytes() + plan.written_bytes(); }
+};
+
+struct HostRowState final : RowState {
+  cpu::RowValueSweep sweep;
+
+  explicit HostRowState(const detail::RowValues& made) : RowState(made), sweep(plan) {}
   std::string explain() const override { return plan.explain(); }
   void run(const cpu::ValueArrays& arrays, Stream /*stream*/) const override { sweep.run(arrays); }
 };
 
 // By engine cuda.
-struct DeviceRowState : detail::DenseState {
-  detail::RowValues plan;
-
-  DeviceRowState(const detail::RowValues& made, int where) : plan(made) {
-    set_counts(plan.arithmetic, plan.in_count(), plan.out_count());
+struct DeviceRowState : RowState {
+  DeviceRowState(const detail::RowValues& made, int where) : RowState(made) {
     device = where;
     on_device = true;
     keeps = true;
-    entries = detail::laid(row_numbers(plan.move));
   }
-  std::uint64_t moved_bytes() const override { return plan.read_bytes() + plan.written_bytes(); }
   void run(const cpu::ValueArrays& arrays, Stream stream) const override {
     run_by(row_numbers(plan.move).data, arrays, stream);
   }
@@ -112,7 +112,7 @@ ExecutableArithmetic plan_rows(const RowMove& move, const RowLayout& layout, con
   const bool on_gpu = detail::engine_of_rows(move, options.engine) == Engine::cuda;
   const detail::RowValues made = detail::make_row_values(
       move, layout, arithmetic, on_gpu ? cuda::target(options.device) : cpu::target(options.threads));
-  if (!on_gpu) return ExecutableArithmetic(std::make_unique<RowState>(made));
+  if (!on_gpu) return ExecutableArithmetic(std::make_unique<HostRowState>(made));
   const int device = made.row_plan->target().device;
   if (std::holds_alternative<Add>(move))
     return ExecutableArithmetic(std::make_unique<DeviceAddedRows>(made, device));

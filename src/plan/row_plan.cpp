@@ -90,6 +90,8 @@ std::uint64_t sum_bytes(const Add& add) {
   return 0;
 }
 
+constexpr int kWidestVector = 16;  // bytes
+
 // The widest part of a row, a whole number of vectors, of which all rows' parts together stay in a GPU's
 // cache while they are taken again and again; 0 where rows are not, or stay there whole.
 //
@@ -97,10 +99,8 @@ std::uint64_t sum_bytes(const Add& add) {
 // KiB, 0.198 of 1 KiB and 0.193 of 512 bytes, so that few parts are in the cache beside what is written.
 // Looked for once a plan: a row of a prime number of vectors is tried by 100,000 parts, which takes longer
 // than to move it.
-constexpr int kSlicedVector = 16;
-
 std::uint64_t row_slice_bytes(const RowMove& move, const RowLayout& layout) {
-  constexpr std::uint64_t kVectorBytes = kSlicedVector;
+  constexpr std::uint64_t kVectorBytes = kWidestVector;
   constexpr std::uint64_t kFewBytes = std::uint64_t{2} << 20;
   constexpr std::uint64_t kCachedBytes = std::uint64_t{8} << 20;
   constexpr std::uint64_t kLeastSliceBytes = 512;
@@ -340,7 +340,7 @@ void RowPlan::decide_on_gpu() {
     return;
   }
   const int vector_bytes = row_vector_bytes(layout_.row_bytes, 0);
-  slice_bytes_ = vector_bytes == kSlicedVector ? row_slice_bytes(move_, layout_) : 0;
+  slice_bytes_ = vector_bytes == kWidestVector ? row_slice_bytes(move_, layout_) : 0;
   if (joins_rows(move_, layout_.row_bytes, vector_bytes)) {
     way_ = RowWay::bytes;
     reason_ =
@@ -388,9 +388,9 @@ RowPass RowPlan::moving_pass(const RowLaunch& launch) const {
   pass.vector_bytes = vector_bytes;
   pass.read_bytes = moved + rows * entry_bytes * launch.arrays;
   pass.written_bytes = moved;
-  const bool aligned =
-      launch.staged && row_vector_bytes(0, launch.addresses) == kSlicedVector && launch.arrays == 1;
-  if (const auto staged = aligned ? detail::staged_rows(move_, layout_) : std::nullopt) {
+  const bool goes_staged = way_ == RowWay::staged && launch.staged && launch.arrays == 1 &&
+                           row_vector_bytes(0, launch.addresses) == kWidestVector;
+  if (const auto staged = goes_staged ? detail::staged_rows(move_, layout_) : std::nullopt) {
     return {.kernel = RowKernel::staged,
             .vector_bytes = static_cast<int>(staged->unit),
             .arrays = staged->arrays,
@@ -420,7 +420,7 @@ RowPass RowPlan::moving_pass(const RowLaunch& launch) const {
       pass.threads = static_cast<int>(Kernel::kThreads);
       pass.blocks = Kernel::blocks_for(rows * (layout_.row_bytes / bytes())) * launch.arrays;
     });
-    if (vector_bytes == kSlicedVector) pass.slice_bytes = slice_bytes_;
+    if (vector_bytes == kWidestVector) pass.slice_bytes = slice_bytes_;
   }
   if (pass.slice_bytes > 0) {
     pass.read_bytes =

@@ -408,30 +408,31 @@ ViewChoice choose_view(const AxisMap& view, std::uint64_t element_bytes, const A
 
 namespace {
 
-constexpr std::uint64_t kQuickRowBytes = 128;  // boxes that are searched for join shorter rows than 513
-
-std::optional<kernels::ViewRowsChoice> quick_rows(const AxisMap& units) {
-  return kernels::make_view_rows(units.axes, static_cast<int>(units.unit), first_of(units), kQuickRowBytes);
-}
-
 AxesElements::Variant quick_elements(const AxisMap& units, std::uintptr_t in, std::uintptr_t out,
                                      bool in_order) {
   const layout::AxisMap wide = layout::with_widest_units(units);
   return elements_variant((in | out) % wide.unit == 0 ? wide : units, in_order, false);
 }
 
+// Few elements, or rows, without a kernel where these are not aligned; nothing where it is neither.
+std::optional<QuickChoice> elements_or_rows(const AxisMap& units, std::uintptr_t in, std::uintptr_t out) {
+  const auto unit = static_cast<int>(units.unit);
+  kernels::check_reach(units.axes, unit);
+  if (units_are_few(unit_count(units.axes), units.unit)) return quick_elements(units, in, out, false);
+  constexpr std::uint64_t least_row_bytes = 128;  // boxes that are searched for join shorter rows than 513
+  const auto rows = kernels::make_view_rows(units.axes, unit, first_of(units), least_row_bytes);
+  if (!rows) return std::nullopt;
+  return (in | out) % rows->alignment == 0 ? QuickChoice(*rows) : QuickChoice();
+}
+
 }  // namespace
 
 QuickChoice choose_quick_rows(const AxisMap& units, std::uintptr_t in, std::uintptr_t out) {
-  kernels::check_reach(units.axes, static_cast<int>(units.unit));
-  if (units_are_few(unit_count(units.axes), units.unit)) return quick_elements(units, in, out, false);
-  if (const auto rows = quick_rows(units); rows && (in | out) % rows->alignment == 0) return *rows;
-  return std::monostate();
+  return elements_or_rows(units, in, out).value_or(QuickChoice());
 }
 
 QuickChoice choose_quickly(const AxisMap& units, std::uintptr_t in, std::uintptr_t out) {
-  QuickChoice of_rows = choose_quick_rows(units, in, out);
-  if (!std::holds_alternative<std::monostate>(of_rows) || quick_rows(units)) return of_rows;
+  if (const auto found = elements_or_rows(units, in, out)) return *found;
   if (!is_all_of_both(units) && is_in_order(units)) return quick_elements(units, in, out, true);
   const auto turned = layout::read_forwards(units);
   const bool aligned = in % kAxesVector == 0 && out % kernels::kLineSector == 0;
