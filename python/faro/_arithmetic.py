@@ -452,7 +452,7 @@ def by_map(x: Any, operation: str, mapped: Any, move: Callable[[], Any], change:
            told: Any = None) -> Any:
     """``x`` permuted by ``mapped(array)``: a map's handle, how many arrays it permutes, and the result's shape. What the engine has no such
     plan for, of JAX, recorded, or where that is None, ``move`` moves, and a sweep more changes. ``told``: as of ``moved``."""
-    made = _short(x, operation, told, change, out, stream, functools.partial(_planned_by_map, operation, mapped, change))
+    made = _short(x, operation, told if out is None else None, change, out, stream, functools.partial(_planned_by_map, operation, mapped, change))
     if made is not None:
         return made
     request = _asked(x, operation, change, out, stream, on_device=True)
@@ -472,9 +472,9 @@ def by_map(x: Any, operation: str, mapped: Any, move: Callable[[], Any], change:
 
 
 def _planned_by_map(operation: str, mapped: Any, change: Change, x: Any, out: Any) -> Any:
-    """What _faro.run_changed() keeps; None where ``by_map`` has more to do: of what is not dense, and with an output, which may be the input."""
+    """What _faro.run_changed() keeps; None where ``by_map`` has more to do: of what is not dense. There is no ``out``: it may be the input."""
     request = _asked(x, operation, change, on_device=True)
-    chosen = None if request is None or out is not None else mapped(request.array)
+    chosen = None if request is None else mapped(request.array)
     if request is None or chosen is None:
         return None
     handle, batch, shape = chosen
