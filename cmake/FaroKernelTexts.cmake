@@ -1,7 +1,7 @@
 # #include "kernel_texts.hpp" gives faro::cuda::kernel_texts(): headers of kernels as text, by the names that they are
 # included by, for what is compiled while the library runs (engines/cuda/value_program.hpp).
 set(faro_kernel_headers
-  src:kernels/value_box.hpp src:kernels/quantize_box.hpp src:kernels/quantize_tile.hpp src:kernels/block_scales.hpp src:kernels/value_registers.hpp src:kernels/value_tile.hpp src:kernels/value_turned.hpp src:kernels/affine_tile.hpp include:faro/kernels/affine_tile_index.hpp src:kernels/value_arrays.hpp src:kernels/value_factors.hpp src:kernels/row_values.hpp src:kernels/row_vectors.hpp src:kernels/row_elements.hpp src:kernels/row_entries.hpp src:kernels/group_values.hpp src:kernels/group_table.hpp src:kernels/number_program.hpp src:kernels/number_lanes.hpp src:kernels/value_functions.hpp src:kernels/values.hpp
+  src:kernels/value_box.hpp src:kernels/quantize_box.hpp src:kernels/quantize_tile.hpp src:kernels/block_scales.hpp src:kernels/value_registers.hpp src:kernels/value_tile.hpp src:kernels/value_turned.hpp src:kernels/affine_tile.hpp include:faro/kernels/affine_tile_index.hpp src:kernels/value_arrays.hpp src:kernels/value_factors.hpp src:kernels/row_values.hpp src:kernels/row_vectors.hpp src:kernels/row_walk.hpp src:kernels/row_elements.hpp src:kernels/row_entries.hpp src:kernels/group_values.hpp src:kernels/group_table.hpp src:kernels/number_program.hpp src:kernels/number_lanes.hpp src:kernels/value_functions.hpp src:kernels/values.hpp
   src:kernels/small_floats.hpp include:faro/device/division.hpp include:faro/device/memory.hpp include:faro/require_cxx20.hpp)
 set(texts "")
 foreach(header IN LISTS faro_kernel_headers)

@@ -40,18 +40,21 @@ struct ChangedVectors : RowChanges {
     Lanes<Addend, k> others;  // NoAddend: never read
   };
 
-  constexpr Loaded load(const std::byte* in, std::uint64_t from, [[maybe_unused]] std::uint64_t to) const {
+  constexpr Loaded load(const std::byte* in, std::uint64_t from, [[maybe_unused]] std::uint64_t to,
+                        std::uint32_t further = 0) const {
     Loaded loaded;
-    loaded.numbers = reinterpret_cast<const Lanes<From, k>*>(in)[from];
-    if constexpr (Program::kHasAddend) loaded.others = static_cast<const Lanes<Addend, k>*>(addend)[to];
+    loaded.numbers = (reinterpret_cast<const Lanes<From, k>*>(in) + from)[further];
+    if constexpr (Program::kHasAddend)
+      loaded.others = (static_cast<const Lanes<Addend, k>*>(addend) + to)[further];
     return loaded;
   }
-  constexpr void store(std::byte* out, std::uint64_t to, const Loaded& loaded) const {
-    PlacedProgram<Program, kAlongAxes> program(factors, to * k);
+  constexpr void store(std::byte* out, std::uint64_t to, const Loaded& loaded,
+                       std::uint32_t further = 0) const {
+    PlacedProgram<Program, kAlongAxes> program(factors, (to + further) * k);
     Results results;
     FARO_UNROLL
     for (int i = 0; i < k; ++i) results.put(i, program.changed(loaded.numbers.get(i), loaded.others.get(i)));
-    reinterpret_cast<Results*>(out)[to] = results;
+    (reinterpret_cast<Results*>(out) + to)[further] = results;
   }
   constexpr bool fill(Loaded& /*vector*/, std::byte* out, std::uint64_t to, const std::byte* pattern) const {
     reinterpret_cast<Results*>(out)[to] =

@@ -1,4 +1,5 @@
-// Rows taken and put on a GPU by vectors: every thread moves a few, each of some row, wherever the row lies.
+// Rows taken and put on a GPU by vectors of 16 bytes and more (narrower: row_walk.hpp): every thread moves a
+// few, each of some row, wherever the row lies.
 //
 //     rows of 3 vectors, f = 2 0 2        vector   0 1 2   3 4 5   6 7 8
 //                                         row      0       1       2        and its part 0 1 2
@@ -81,11 +82,13 @@ struct CopiedVectors {
   static constexpr int kBytes = kVectorBytes;  // at most, of a vector on its way
   static constexpr int kOutBytes = kVectorBytes;
 
-  constexpr Loaded load(const std::byte* in, std::uint64_t from, std::uint64_t /*to*/) const {
-    return reinterpret_cast<const Loaded*>(in)[from];
+  constexpr Loaded load(const std::byte* in, std::uint64_t from, std::uint64_t /*to*/,
+                        std::uint32_t further = 0) const {
+    return (reinterpret_cast<const Loaded*>(in) + from)[further];
   }
-  constexpr void store(std::byte* out, std::uint64_t to, const Loaded& vector) const {
-    reinterpret_cast<Loaded*>(out)[to] = vector;
+  constexpr void store(std::byte* out, std::uint64_t to, const Loaded& vector,
+                       std::uint32_t further = 0) const {
+    (reinterpret_cast<Loaded*>(out) + to)[further] = vector;
   }
   /// Of a row that is filled, with zeros where there is no pattern. Whether the vector is stored later on.
   constexpr bool fill(Loaded& vector, std::byte* /*out*/, std::uint64_t /*to*/,
@@ -96,8 +99,6 @@ struct CopiedVectors {
 };
 
 inline constexpr std::uint32_t kRowThreads = 256;
-/// Vectors of a thread, of so many bytes: more of narrow ones, as far as registers go.
-constexpr std::uint32_t vectors_of_thread(int bytes) { return bytes > 16 ? 1 : bytes == 16 ? 2 : 4; }
 
 template <RowDirection kDirection, typename Vectors, int kArrays = 1>
 struct MoveRows {
@@ -105,9 +106,8 @@ struct MoveRows {
   static constexpr std::uint32_t kThreads = kRowThreads;
   /// As many as there are registers for without memory in their place: on an H100 rows of 512 bytes with
   /// entries of 8 are taken at 87% of a copy by 5 blocks of a multiprocessor, at 93 by 6 and at 96 by 8.
-  static constexpr int kMinBlocks =
-      kBytes < 16 ? 4 : ((kDirection == RowDirection::take && kArrays == 1) || kBytes > 16 ? 8 : 6);
-  static constexpr std::uint32_t kEach = vectors_of_thread(kBytes);
+  static constexpr int kMinBlocks = (kDirection == RowDirection::take && kArrays == 1) || kBytes > 16 ? 8 : 6;
+  static constexpr std::uint32_t kEach = kBytes > 16 ? 1 : 2;  // as far as registers go
   static constexpr std::uint64_t kOfBlock = std::uint64_t{kThreads} * kEach;
 
   RowMoveShape<kArrays> shape;
@@ -125,6 +125,7 @@ struct MoveRows {
   }
   constexpr std::uint64_t vectors_in_order() const { return shape.rows_in_order() * vectors.divisor(); }
   constexpr std::uint64_t blocks() const { return blocks_for(vectors_in_order()) * shape.number; }
+  constexpr void set_vectors(std::uint64_t of_row) { vectors = device::Division64(of_row); }
   constexpr std::uint32_t shared_bytes() const { return 0; }
 
   template <typename Block>
@@ -203,8 +204,5 @@ struct MoveRows {
     }
   }
 };
-
-template <RowDirection kDirection, int kBytes, int kArrays = 1>
-using MoveRowVectors = MoveRows<kDirection, CopiedVectors<kBytes>, kArrays>;
 
 }  // namespace faro::kernels

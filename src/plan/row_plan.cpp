@@ -13,7 +13,9 @@
 #include "io/buffer.hpp"
 #include "kernels/row_elements.hpp"
 #include "kernels/row_move.hpp"
+#include "kernels/row_walk.hpp"
 #include "permutation/index_rows.hpp"
+#include "plan/row_direction.hpp"
 #include "plan/row_partition.hpp"
 #include "plan/row_staged.hpp"
 #include "rounding.hpp"
@@ -159,21 +161,22 @@ void go_by_elements(std::uint64_t count, std::uint64_t rows, const RowLayout& la
   }
 }
 
-// Taken rows of at least a vector that are no multiples of one: 16 bytes of the result are of one or of two.
-// From so many bytes on rows whose vectors straddle are moved row by row, each thread 16 aligned bytes of
-// one: on an H200 rows of 1001 bytes so reach 65% of a copy and joined from one row or two 49; rows of 500
-// bytes 35 and 46.
-constexpr std::uint64_t kWideRow = 768;
-
-bool straddles(const RowMove& move, std::uint64_t row_bytes, int vector_bytes) {
-  constexpr int kVectorBytes = 16;
-  return std::holds_alternative<Take>(move) && vector_bytes < kVectorBytes && row_bytes >= kVectorBytes;
-}
+// Rows that are multiples of 1 or 2 bytes only are also written by aligned vectors of 16 bytes: taken ones by
+// vectors joined from the one or two rows that they are of, long ones each by itself, the vectors joined from
+// the two that they straddle. On an H200, in shares of a copy:
+//
+//     bytes of a row                  18   34   66  130  258  514 1002 2002 |  17   65  257  515 1001 2049
+//     taken, joined from rows         26   32   36   39   41   45           |  25   36   41   45
+//     by vectors of 2 or of 1         19   31   33   46   50   50   69   78 |  18   29   30   44   59   54
+//     each row by aligned vectors                                 57   61   |                      54   60
+//     put, by vectors of 2 or of 1    10   14   17   27   32   45   55   61 |   8   16   27   38   45   47
+//     each row by aligned vectors      3    5    9   15   26   42   52   58 |   3    9   25   41   50   57
 bool joins_rows(const RowMove& move, std::uint64_t row_bytes, int vector_bytes) {
-  return straddles(move, row_bytes, vector_bytes) && row_bytes < kWideRow;
+  const std::uint64_t most = vector_bytes == 1 ? 768 : vector_bytes == 2 ? 128 : 0;
+  return std::holds_alternative<Take>(move) && row_bytes >= kWidestVector && row_bytes < most;
 }
 bool goes_by_bytes(const RowMove& move, std::uint64_t row_bytes, int vector_bytes) {
-  return straddles(move, row_bytes, vector_bytes) || (vector_bytes < 4 && row_bytes > 2);
+  return vector_bytes == 1 && row_bytes >= (std::holds_alternative<Take>(move) ? 768 : 512);
 }
 
 RowNumbers& entries_of(RowMove& move) {
@@ -415,11 +418,10 @@ RowPass RowPlan::moving_pass(const RowLaunch& launch) const {
   } else if (are_elements(move_, layout_, vector_bytes, launch.arrays)) {
     go_by_elements(row_numbers(move_).count, numbered_rows(move_), layout_, pass);
   } else {
-    detail::by_unit_bytes(vector_bytes, [&](auto bytes) {
-      using Kernel = kernels::MoveRowVectors<kernels::RowDirection::take, bytes()>;
-      pass.threads = static_cast<int>(Kernel::kThreads);
-      pass.blocks = Kernel::blocks_for(rows * (layout_.row_bytes / bytes())) * launch.arrays;
-    });
+    pass.threads = static_cast<int>(kernels::kRowThreads);
+    pass.blocks = kernels::vector_row_blocks(detail::direction_of(move_), vector_bytes, rows,
+                                             layout_.row_bytes / static_cast<std::uint64_t>(vector_bytes)) *
+                  launch.arrays;
     if (vector_bytes == kWidestVector) pass.slice_bytes = slice_bytes_;
   }
   if (pass.slice_bytes > 0) {
@@ -441,10 +443,15 @@ std::string RowPlan::moving_text(const RowPass& pass) const {
   if (pass.kernel == RowKernel::move_elements)
     return fmt::format("a thread moves rows of {} in {} arrays by an entry", size_text(layout_.row_bytes),
                        pass.arrays);
-  detail::by_unit_bytes(pass.vector_bytes, [&](auto bytes) {
-    using Kernel = kernels::MoveRowVectors<kernels::RowDirection::take, bytes()>;
-    text = fmt::format("a thread moves {} vectors of {}", Kernel::kEach, size_text(bytes()));
-  });
+  const auto vector_bytes = static_cast<std::uint64_t>(pass.vector_bytes);
+  if (pass.vector_bytes < kernels::kLeastUnwalkedBytes) {
+    const kernels::RowWalk walk =
+        kernels::row_walk(detail::direction_of(move_), layout_.row_bytes / vector_bytes,
+                          row_numbers(move_).count * layout_.outer);
+    return fmt::format("{} threads a row{}, vectors of {}", 1U << walk.lane_bits,
+                       walk.parts > 1 ? " or part of one" : "", size_text(vector_bytes));
+  }
+  text = fmt::format("a thread moves 2 vectors of {}", size_text(vector_bytes));
   if (pass.slice_bytes > 0)
     text += fmt::format(", of {} of all rows before the next", size_text(pass.slice_bytes));
   return text;

@@ -208,8 +208,9 @@ Ran expect_moved(const MoveCase& of) {
 // Every kernel, each width near the changes, both directions; every kernel is reached.
 TEST(RowMoveKernel, MovesRowsOfAnyWidth) {
   std::set<std::pair<RowKernel, int>> reached;
-  for (const std::uint64_t width : {1U,  2U,  3U,  4U,  5U,  7U,  8U,   12U,  15U,  16U,   17U,
-                                    24U, 31U, 32U, 33U, 48U, 64U, 100U, 255U, 256U, 1000U, 4097U}) {
+  for (const std::uint64_t width : {1U,   2U,   3U,   4U,   5U,   7U,   8U,    12U,   15U,   16U,  17U,  24U,
+                                    31U,  32U,  33U,  34U,  36U,  48U,  64U,   66U,   68U,   72U,  100U, 130U,
+                                    132U, 255U, 256U, 260U, 390U, 516U, 1000U, 1204U, 2050U, 4097U}) {
     for (const bool takes : {true, false}) {
       const Ran ran = expect_moved({.takes = takes, .width = width, .rows = 25, .absent = 0.2});
       reached.emplace(ran.pass.kernel, ran.pass.vector_bytes);
@@ -220,7 +221,7 @@ TEST(RowMoveKernel, MovesRowsOfAnyWidth) {
 
 TEST(RowMoveKernel, MovesRowsAtAnyAddress) {
   std::set<std::pair<RowKernel, int>> reached;
-  for (const std::uint64_t width : {3U, 16U, 20U, 64U, 129U}) {
+  for (const std::uint64_t width : {3U, 16U, 20U, 64U, 129U, 1026U}) {
     for (const std::uint64_t in_offset : {0U, 1U, 2U, 4U, 8U, 15U}) {
       for (const std::uint64_t out_offset : {0U, 3U, 8U}) {
         for (const bool takes : {true, false}) {
@@ -236,7 +237,7 @@ TEST(RowMoveKernel, MovesRowsAtAnyAddress) {
       }
     }
   }
-  EXPECT_EQ(reached.size(), 5U);  // vectors of 16, 8 and 4, bytes, two rows' vectors
+  EXPECT_EQ(reached.size(), 7U);  // vectors of 1 to 16, bytes, two rows' vectors
 }
 
 TEST(RowMoveKernel, MovesAlongAnyAxisByEveryTypeOfEntries) {

@@ -174,7 +174,7 @@ void run_kernel(HostDevice& device, const detail::RowValues& values, const detai
     using kernels::MoveElements;
     constexpr int kFew = kernels::kElementArrays;
     if (rows.pass.kernel != RowKernel::move_elements)
-      return launch(std::type_identity<kernels::MoveRows<kDirection, Vectors>>());
+      return launch(std::type_identity<kernels::VectorRows<kDirection, Vectors>>());
     if constexpr (kElements) {
       if (rows.pass.arrays == 1) return launch(std::type_identity<MoveElements<kDirection, Vectors, 1>>());
       return launch(std::type_identity<MoveElements<kDirection, Vectors, kFew>>());

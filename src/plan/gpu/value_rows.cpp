@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "kernels/row_values.hpp"
+#include "kernels/row_walk.hpp"
+#include "plan/row_direction.hpp"
 #include "rounding.hpp"
 #include "size_text.hpp"
 
@@ -33,6 +35,10 @@ int numbers_of_vector(const RowValues& of, const ValueAlignment& alignment) {
 
 }  // namespace
 
+int ValueRows::vector_bytes_of(const RowValues& of) const {
+  return numbers * static_cast<int>(std::max(bytes_of(of.arithmetic.from), bytes_of(of.arithmetic.to)));
+}
+
 std::uint64_t ValueRows::slice_vectors(const RowValues& of) const {
   return pass.slice_bytes / (static_cast<std::uint64_t>(numbers) * bytes_of(of.arithmetic.from));
 }
@@ -47,12 +53,12 @@ ValueRows make_value_rows(const RowValues& of, const ValueAlignment& alignment) 
   const bool elements = pass.kernel == RowKernel::move_elements && numbers == of.numbers;
   if (pass.slice_bytes % vector_bytes != 0) pass.slice_bytes = 0;
   if (!elements) {
-    const auto widest =
-        static_cast<int>(numbers * std::max(bytes_of(of.arithmetic.from), bytes_of(of.arithmetic.to)));
-    const std::uint64_t of_block = std::uint64_t{kernels::kRowThreads} * kernels::vectors_of_thread(widest);
+    const int widest = made.vector_bytes_of(of);
     pass.kernel = RowKernel::move_vectors;
     pass.threads = static_cast<int>(kernels::kRowThreads);
-    pass.blocks = ceil_div(of.outer * of.moved_rows() * (of.numbers / numbers), of_block);
+    pass.blocks = kernels::vector_row_blocks(direction_of(of.move), widest, of.outer * of.moved_rows(),
+                                             of.numbers / numbers);
+    if (widest < kernels::kLeastUnwalkedBytes) pass.slice_bytes = 0;
   }
   pass.vector_bytes = static_cast<int>(vector_bytes);
   const std::uint64_t parts =

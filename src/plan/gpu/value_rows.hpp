@@ -14,6 +14,8 @@ struct ValueRows {
   int numbers = 1;  // of a vector, of which a row and all addresses are multiples
   RowPass pass;     // its vectors have the bytes of the input's
 
+  /// Of a vector, in the wider type.
+  int vector_bytes_of(const RowValues& of) const;
   /// Vectors of a part of a row, where rows are taken part by part; else 0.
   std::uint64_t slice_vectors(const RowValues& of) const;
 };

@@ -194,7 +194,7 @@ RowValueKernel row_value_kernel_of(const faro::detail::RowValues& of, const faro
 }
 
 std::string type_text(const RowValueKernel& kernel) {
-  return std::string("faro::kernels::") + (kernel.arrays > 0 ? "MoveElements<" : "MoveRows<") +
+  return std::string("faro::kernels::") + (kernel.arrays > 0 ? "MoveElements<" : "VectorRows<") +
          "faro::kernels::RowDirection::" + (kernel.takes ? "take" : "put") +
          ", faro::kernels::ChangedVectors<" + kernel.program + ", " + std::to_string(kernel.numbers) +
          (kernel.along_axes ? ", true>" : ">") +
@@ -207,6 +207,7 @@ RuntimeSource kernel_source(const std::string& type) {
 #include "kernels/quantize_tile.hpp"
 #include "kernels/row_elements.hpp"
 #include "kernels/row_values.hpp"
+#include "kernels/row_walk.hpp"
 #include "kernels/value_registers.hpp"
 #include "kernels/value_tile.hpp"
 #include "kernels/value_turned.hpp"

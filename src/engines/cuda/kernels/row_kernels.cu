@@ -6,6 +6,7 @@
 #include "kernels/row_entries.hpp"
 #include "kernels/row_move.hpp"
 #include "kernels/row_staged.hpp"
+#include "kernels/row_walk.hpp"
 
 namespace faro::cuda {
 

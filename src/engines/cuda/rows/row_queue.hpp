@@ -18,6 +18,7 @@
 #include "kernels/row_move.hpp"
 #include "kernels/row_staged.hpp"
 #include "kernels/row_values.hpp"
+#include "kernels/row_walk.hpp"
 #include "plan/row_staged.hpp"
 #include "unit_bytes.hpp"
 
@@ -156,11 +157,13 @@ class RowMoveQueue {
     faro::detail::by_unit_bytes(pass.vector_bytes, [&](auto bytes) {
       kernels::MoveRowVectors<kDirection, bytes(), kArrays> kernel;
       kernel.shape = shape;
-      kernel.vectors = device::Division64(shape.row_bytes / bytes());
-      kernel.sliced = pass.slice_bytes > 0;
-      if (kernel.sliced) {
-        kernel.slice = device::Division64(pass.slice_bytes / bytes());
-        kernel.all_slices = device::Division64(shape.rows_in_order() * kernel.slice.divisor());
+      kernel.set_vectors(shape.row_bytes / bytes());
+      if constexpr (requires { kernel.sliced; }) {
+        kernel.sliced = pass.slice_bytes > 0;
+        if (kernel.sliced) {
+          kernel.slice = device::Division64(pass.slice_bytes / bytes());
+          kernel.all_slices = device::Division64(shape.rows_in_order() * kernel.slice.divisor());
+        }
       }
       run(kernel, pass);
     });

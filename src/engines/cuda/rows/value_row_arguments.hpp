@@ -7,6 +7,7 @@
 #include "engines/cuda/rows/row_queue.hpp"
 #include "kernels/row_elements.hpp"
 #include "kernels/row_values.hpp"
+#include "kernels/row_walk.hpp"
 #include "plan/gpu/value_rows.hpp"
 
 namespace faro::cuda {
@@ -20,6 +21,8 @@ struct ValueRowArrays {
 
 using AnyChangedVectors = kernels::ChangedVectors<kernels::NumberProgram<float, float, float>, 1>;
 using AnyValueRows = kernels::MoveRows<kernels::RowDirection::take, AnyChangedVectors>;
+template <kernels::RowDirection kDirection>
+using AnyWalkedRows = kernels::WalkRows<kDirection, AnyChangedVectors>;
 template <int kTogether>
 using AnyValueElements = kernels::MoveElements<kernels::RowDirection::take, AnyChangedVectors, kTogether>;
 
@@ -41,11 +44,13 @@ Kernel value_row_arguments(const faro::detail::RowValues& of, const faro::detail
   kernel.shape.fill_pattern = memory.fill_pattern;
   kernel.shape.faults = memory.faults;
   kernel.shape.before = before;
-  if constexpr (requires { kernel.parts; }) {
+  if constexpr (requires { kernel.chunks; }) {
     kernel.chunks = rows.pass.chunks;
     kernel.parts = device::Division64(kernel.parts_of(of.moved_rows(), rows.pass.chunks));
   } else {
-    kernel.vectors = device::Division64(of.numbers / static_cast<std::uint64_t>(rows.numbers));
+    kernel.set_vectors(of.numbers / static_cast<std::uint64_t>(rows.numbers));
+  }
+  if constexpr (requires { kernel.sliced; }) {
     const std::uint64_t slice = rows.slice_vectors(of);
     kernel.sliced = slice > 0;
     if (kernel.sliced) {

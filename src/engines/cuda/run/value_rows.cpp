@@ -37,7 +37,12 @@ class LoadedRows {
       require_grid(rows_.pass.blocks, name(plan.move), "fewer rows at a time");
       kernel_.launch_blocks(rows_.pass.blocks, arguments, stream);
     };
-    if (which_.arrays == 0) return go.template operator()<AnyValueRows>();
+    if (which_.arrays == 0) {
+      const bool walks = rows_.vector_bytes_of(plan) < kernels::kLeastUnwalkedBytes;
+      if (!walks) return go.template operator()<AnyValueRows>();
+      if (which_.takes) return go.template operator()<AnyWalkedRows<kernels::RowDirection::take>>();
+      return go.template operator()<AnyWalkedRows<kernels::RowDirection::put>>();
+    }
     if (which_.arrays == 1) return go.template operator()<AnyValueElements<1>>();
     go.template operator()<AnyValueElements<kernels::kElementArrays>>();
   }
