@@ -151,9 +151,9 @@ struct MarkRows {
   static constexpr std::uint64_t kMostBlocks = 2112;  // 16 for each of 132 multiprocessors
 
   RowEntries entries;
-  std::uint32_t* marks = nullptr;  // zeros at first
-  RowFaults* faults = nullptr;     // for good
-  RowFaults* own = nullptr;        // of this run
+  std::uint32_t* marks = nullptr;   // zeros at first
+  std::uint32_t* faulty = nullptr;  // zero at first: whether there is a fault in this run
+  RowFaults* faults = nullptr;      // for good
 
   static constexpr std::uint64_t mark_words(std::uint64_t rows) { return (rows + 31) / 32; }
   constexpr std::uint64_t blocks() const {
@@ -164,15 +164,26 @@ struct MarkRows {
 
   template <typename Block>
   constexpr void operator()(Block& block) const {
+    constexpr std::uint32_t kTogether = 4;  // entries of a thread that are on their way
     const std::uint64_t step = block.blocks() * kThreads;
-    for (std::uint64_t i = block.index() * kThreads + block.thread(); i < entries.count; i += step) {
-      const std::uint64_t row = entries.row(i);
-      if (row == kAbsentRow) continue;
-      const bool wrong = row == kWrongRow;
-      const std::uint32_t bit = std::uint32_t{1} << row % 32;
-      if (!wrong && (block.atomic_or(marks + row / 32, bit) & bit) == 0) continue;
-      RowFaults* const noted[] = {faults, own};
-      for (RowFaults* const to : noted) note_fault(block, wrong ? &to->out_of_range : &to->twice, i);
+    FARO_NO_UNROLL
+    for (std::uint64_t first = block.index() * kThreads + block.thread(); first < entries.count;
+         first += kTogether * step) {
+      std::uint64_t row[kTogether] = {};
+      entries.load_rows(first, step, entries.count, row);
+      bool twice[kTogether] = {};
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kTogether; ++k) {
+        const std::uint32_t bit = std::uint32_t{1} << row[k] % 32;
+        if (is_row(row[k])) twice[k] = (block.atomic_or(marks + row[k] / 32, bit) & bit) != 0;
+      }
+      FARO_UNROLL
+      for (std::uint32_t k = 0; k < kTogether; ++k) {
+        const bool wrong = row[k] == kWrongRow;
+        if (!wrong && !twice[k]) continue;
+        block.write(faulty, 1);
+        note_fault(block, wrong ? &faults->out_of_range : &faults->twice, first + k * step);
+      }
     }
   }
 };

@@ -51,14 +51,12 @@ struct RowMoveShape {
   std::uint64_t fill_bytes = 32;            // a multiple of 32
   const std::byte* fill_pattern = nullptr;  // aligned to 16; begins anew at each row
   RowFaults* faults = nullptr;
-  const RowFaults* before = nullptr;  // unless null: where an earlier kernel of this run noted a fault,
-                                      // nothing is moved
+  const std::uint32_t* faulty = nullptr;  // unless null: where an earlier kernel of this run noted a fault,
+                                          // nothing is moved
 
   /// Rows in order of one of `arrays`.
   constexpr std::uint64_t rows_in_order() const { return outer * count.divisor(); }
-  constexpr bool stopped() const {
-    return before != nullptr && (before->out_of_range != kNoFault || before->twice != kNoFault);
-  }
+  constexpr bool stopped() const { return faulty != nullptr && *faulty != 0; }
   /// What fills a row from so many of its bytes on; null: zeros.
   constexpr const std::byte* fill_at(std::uint64_t bytes) const {
     return fill == RowFill::value ? fill_pattern + bytes % fill_bytes : nullptr;

@@ -521,7 +521,7 @@ std::uint64_t RowPlan::workspace_bytes() const {
       return most;
     }
     if (!std::holds_alternative<Put>(move_)) return 0;
-    return sizeof(kernels::RowFaults) + kernels::MarkRows::mark_words(numbered_rows(move_)) * kWord;
+    return (1 + kernels::MarkRows::mark_words(numbered_rows(move_))) * kWord;
   }
   if (const auto* const add = std::get_if<Add>(&move_)) {
     const std::uint64_t arrays =

@@ -428,7 +428,7 @@ TEST(RowMoveKernel, TellsItsLaunches) {
                     gpu_target());
   EXPECT_EQ(put.way(), RowWay::bytes);
   EXPECT_EQ(put.passes().size(), 2U);
-  EXPECT_EQ(put.workspace_bytes(), 16U + 500U);
+  EXPECT_EQ(put.workspace_bytes(), 4U + 500U);
 }
 
 }  // namespace row_move_kernel_test

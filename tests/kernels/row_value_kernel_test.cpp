@@ -162,10 +162,11 @@ struct Ran {
 // kElements: rows of one vector may go as elements.
 template <typename Program, bool kElements>
 void run_kernel(HostDevice& device, const detail::RowValues& values, const detail::ValueRows& rows,
-                const cuda::RowMemory& memory, const RowFaults* before, const cuda::ValueRowArrays& arrays) {
+                const cuda::RowMemory& memory, const std::uint32_t* faulty,
+                const cuda::ValueRowArrays& arrays) {
   const auto launch = [&](auto kernel_type) {
     using Kernel = typename decltype(kernel_type)::type;
-    const auto kernel = cuda::value_row_arguments<Kernel>(values, rows, memory, before, arrays);
+    const auto kernel = cuda::value_row_arguments<Kernel>(values, rows, memory, faulty, arrays);
     ASSERT_EQ(kernel.blocks(), rows.pass.blocks);
     device.run(kernel);
   };
@@ -239,7 +240,7 @@ Ran expect_as_on_cpu(const Case& of, Function function = Function::identity, uns
       .faults = &ran.faults, .fill_pattern = pattern.data(), .fill_bytes = pattern.size()};
   HostDevice device({.order = of.order});
   std::vector<std::uint64_t> workspace(values.row_plan->workspace_bytes() / 8 + 2);
-  const RowFaults* const before =
+  const std::uint32_t* const faulty =
       cuda::RowMoveQueue<HostDevice>(device, memory, reinterpret_cast<std::byte*>(workspace.data()))
           .mark(*values.row_plan);
   ran.rows = detail::make_value_rows(
@@ -261,7 +262,7 @@ Ran expect_as_on_cpu(const Case& of, Function function = Function::identity, uns
   const auto beta = kernels::stored<typename Program::Computed>(0.5, {});
   std::memcpy(changes.factors.beta.bytes, &beta, sizeof beta);
   run_kernel<Program, kElements>(
-      device, values, ran.rows, memory, before,
+      device, values, ran.rows, memory, faulty,
       {.entries = words.data(), .in = in.data(), .out = out.data(), .changes = changes});
 
   const bool stopped = !of.takes && ran.faults.out_of_range != kNoFault;

@@ -74,22 +74,19 @@ class RowMoveQueue {
   RowMoveQueue(Queue& queue, const RowMemory& memory, std::byte* workspace)
       : queue_(queue), memory_(memory), workspace_(workspace) {}
 
-  /// For Put, once for all arrays: what follows moves nothing if two entries name one row. Where the faults
-  /// of this run are; null for others.
-  const kernels::RowFaults* mark(const RowPlan& plan) {
+  /// For Put, once for all arrays: what follows moves nothing if two entries name one row. Where it is told
+  /// whether this run has a fault; null for others.
+  const std::uint32_t* mark(const RowPlan& plan) {
     if (!std::holds_alternative<Put>(plan.move()) || row_numbers(plan.move()).count == 0) return nullptr;
-    auto* const own = reinterpret_cast<kernels::RowFaults*>(workspace_);
-    auto* const marks = reinterpret_cast<std::uint32_t*>(own + 1);
-    constexpr int kNoFaultByte = 0xff;
-    queue_.fill(own, kNoFaultByte, sizeof(*own));
-    queue_.fill(marks, 0, plan.workspace_bytes() - sizeof(*own));
+    auto* const faulty = reinterpret_cast<std::uint32_t*>(workspace_);
+    queue_.fill(faulty, 0, plan.workspace_bytes());
     kernels::MarkRows kernel;
     kernel.entries = entries_of(plan.move());
-    kernel.marks = marks;
+    kernel.marks = faulty + 1;
+    kernel.faulty = faulty;
     kernel.faults = memory_.faults;
-    kernel.own = own;
     queue_.run(kernel);
-    return before_ = own;
+    return faulty_ = faulty;
   }
 
   /// One launch for arrays of one width.
@@ -123,7 +120,7 @@ class RowMoveQueue {
     shape.fill_bytes = memory_.fill_bytes;
     shape.fill_pattern = memory_.fill_pattern;
     shape.faults = memory_.faults;
-    shape.before = before_;
+    shape.faulty = faulty_;
     if (std::holds_alternative<Take>(plan.move())) {
       move_by<kernels::RowDirection::take, kArrays>(plan, pass, shape);
     } else {
@@ -205,7 +202,7 @@ class RowMoveQueue {
   Queue& queue_;
   RowMemory memory_;
   std::byte* workspace_;
-  const kernels::RowFaults* before_ = nullptr;
+  const std::uint32_t* faulty_ = nullptr;
 };
 
 }  // namespace faro::cuda

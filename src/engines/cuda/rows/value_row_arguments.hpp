@@ -26,10 +26,10 @@ using AnyWalkedRows = kernels::WalkRows<kDirection, AnyChangedVectors>;
 template <int kTogether>
 using AnyValueElements = kernels::MoveElements<kernels::RowDirection::take, AnyChangedVectors, kTogether>;
 
-/// The kernel's value; `before`: of Put, where the faults of this run are.
+/// The kernel's value; `faulty`: of Put, where it is told whether this run has a fault.
 template <typename Kernel>
 Kernel value_row_arguments(const faro::detail::RowValues& of, const faro::detail::ValueRows& rows,
-                           const RowMemory& memory, const kernels::RowFaults* before,
+                           const RowMemory& memory, const std::uint32_t* faulty,
                            const ValueRowArrays& arrays) {
   Kernel kernel;
   static_cast<kernels::RowChanges&>(kernel.way) = arrays.changes;
@@ -43,7 +43,7 @@ Kernel value_row_arguments(const faro::detail::RowValues& of, const faro::detail
   kernel.shape.fill_bytes = memory.fill_bytes;
   kernel.shape.fill_pattern = memory.fill_pattern;
   kernel.shape.faults = memory.faults;
-  kernel.shape.before = before;
+  kernel.shape.faulty = faulty;
   if constexpr (requires { kernel.chunks; }) {
     kernel.chunks = rows.pass.chunks;
     kernel.parts = device::Division64(kernel.parts_of(of.moved_rows(), rows.pass.chunks));

@@ -30,10 +30,10 @@ class LoadedRows {
             compiled_row_kernel(which_), [&] { return kernel_source(type_text(which_)); }, kValueKernelName,
             0, device, rows_.pass.threads) {}
 
-  void launch(const RowValues& plan, const RowMemory& memory, const kernels::RowFaults* before,
+  void launch(const RowValues& plan, const RowMemory& memory, const std::uint32_t* faulty,
               const ValueRowArrays& arrays, Stream stream) const {
     const auto go = [&]<typename Kernel>() {
-      auto arguments = value_row_arguments<Kernel>(plan, rows_, memory, before, arrays);
+      auto arguments = value_row_arguments<Kernel>(plan, rows_, memory, faulty, arrays);
       require_grid(rows_.pass.blocks, name(plan.move), "fewer rows at a time");
       kernel_.launch_blocks(rows_.pass.blocks, arguments, stream);
     };
@@ -109,13 +109,13 @@ void RowValueExecutor::run(const void* entries, const void* in, const void* adde
   const RowMemory memory{
       .faults = state.faults.data(), .fill_pattern = state.fill.data(), .fill_bytes = state.fill.bytes()};
   const RowWorkspace workspace(nullptr, state.plan.row_plan->workspace_bytes(), state.device, stream);
-  const kernels::RowFaults* before = nullptr;
+  const std::uint32_t* faulty = nullptr;
   if (std::holds_alternative<Put>(state.plan.move)) {
     RowStream queue(stream, state.operation);
-    before = RowMoveQueue<RowStream>(queue, memory, workspace.data())
+    faulty = RowMoveQueue<RowStream>(queue, memory, workspace.data())
                  .mark(state.plan.row_plan->with_entries_at(entries));
   }
-  state.rows_for(alignment).launch(state.plan, memory, before,
+  state.rows_for(alignment).launch(state.plan, memory, faulty,
                                    {.entries = entries,
                                     .in = in,
                                     .out = out,
