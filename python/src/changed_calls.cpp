@@ -4,7 +4,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -69,12 +71,58 @@ bool is_simple(nb::handle value, nb::handle dtype) {
          PyUnicode_CheckExact(object) || PyType_Check(object) || is_dtype;
 }
 
+// Numbers of a keyword along an axis, a list or an array of the host's, are told by what they are; false where
+// there are many, or others.
+bool append_numbers(Key& key, nb::handle value, const ExchangeType* type) {
+  constexpr Py_ssize_t kMostBytes = 4096;
+  PyObject* const object = value.ptr();
+  if (PyList_CheckExact(object) || PyTuple_CheckExact(object)) {
+    const Py_ssize_t size = PySequence_Size(object);
+    if (size > kMostBytes / 8) return false;
+    key.insert(key.end(), {6, size});
+    for (Py_ssize_t i = 0; i < size; ++i) {
+      const nb::object number = nb::steal(PySequence_GetItem(object, i));
+      int beyond = 0;
+      if (PyLong_CheckExact(number.ptr())) PyLong_AsLongLongAndOverflow(number.ptr(), &beyond);
+      if (beyond != 0 || !(PyLong_CheckExact(number.ptr()) || PyFloat_CheckExact(number.ptr()))) return false;
+      append_argument(key, number);
+    }
+    return true;
+  }
+  const auto append = [&](const auto& array, const char* data, Py_ssize_t item) {
+    Py_ssize_t bytes = item;
+    for (int axis = 0; axis < array.ndim; ++axis) bytes *= array.shape[axis];
+    if (bytes > kMostBytes) return false;
+    key.push_back(array.ndim);
+    key.insert(key.end(), array.shape, array.shape + array.ndim);
+    for (Py_ssize_t at = 0; at < bytes; at += 8) {
+      std::int64_t word = 0;
+      std::memcpy(&word, data + at, static_cast<std::size_t>(std::min<Py_ssize_t>(bytes - at, 8)));
+      key.push_back(word);
+    }
+    return true;
+  };
+  if (is_ndarray(value)) {
+    const HostArray array = host_array(value);
+    const ElementType element = element_type(array.dtype);
+    if (element.bytes <= 0 || !is_dense(array, element.bytes)) return false;
+    key.insert(key.end(), {7, reinterpret_cast<std::intptr_t>(element.dtype)});
+    return append(array, array.data, element.bytes);
+  }
+  Tensor tensor;
+  const bool reads = type != nullptr && Py_TYPE(object) == type->type && read_plainly(value, *type, tensor);
+  if (!reads || device_of(tensor) >= 0 || !is_dense(tensor, 1)) return false;
+  key.insert(key.end(), {8, tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes});
+  return append(tensor, address_of(tensor), width_of(tensor));
+}
+
 // The plan for a call, and where its arrays lie; none where Python has to look. `read(array, key)` tells an
 // array in the key: (address, dtype), or a null address for another kind of array; `found` is what a plan of
 // Python says of the result's type.
 template <typename Read, typename Found>
 std::shared_ptr<const ChangedPlan> changed_plan(const ChangedCall& call, ChangedPlaces& places,
-                                                const Read& read, const Found& found) {
+                                                const Read& read, const Found& found,
+                                                const ExchangeType* type = nullptr) {
   thread_local Key key;
   key.clear();
   const auto in = read(call.array, key);
@@ -94,7 +142,7 @@ std::shared_ptr<const ChangedPlan> changed_plan(const ChangedCall& call, Changed
       addend_dtype = addend.second;
     } else if (is_simple(value, in.second)) {
       append_argument(key, value);
-    } else {
+    } else if (!append_numbers(key, value, type)) {
       return nullptr;
     }
   }
@@ -191,7 +239,7 @@ nb::object change_tensor(const ChangedCall& call, const ExchangeType& type) {
     if (type.functions->borrow(empty.ptr(), &like) != 0) nb::raise_python_error();
     made.out_type = like.dtype;
     return static_cast<double>(width_of(in) + width_of(like));
-  });
+  }, &type);
   if (entry == nullptr) return nb::none();
   const int device = device_of(in);
   const auto change_to = [&](void* out) {

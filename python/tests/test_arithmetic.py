@@ -234,6 +234,33 @@ def test_kept_plans_are_told_apart():
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_kept_plans_tell_numbers_along_an_axis_apart(library):
+    """By what they are when a call is made, whatever holds them."""
+    torch = pytest.importorskip("torch") if library == "torch" else None
+    of = torch.from_numpy if torch else np.asarray
+    x = np.arange(24, dtype="f4").reshape(2, 3, 4)
+    holders = [np.ones(3), np.ones(3, ">f8"), np.ones(3, "i4"), np.ones((3, 1), "f4"), np.ones(6)[::2], [1.0, 1.0, 1.0], [1, 1, 1]]
+    if torch:
+        holders += [torch.ones(3), torch.ones(3, 1, dtype=torch.float64), torch.ones(6)[::2]]
+    for scale in holders:
+        along = 2 if np.ndim(scale) == 2 else 1
+        for value in (5, -2, 0):
+            scale[1] = value
+            wanted = x.transpose(0, 2, 1) * np.array([1, value, 1], "f4") if along == 1 else x.transpose(2, 1, 0) * np.array([[1], [value], [1]], "f4")
+            got = faro.permute_dims(of(x), (0, 2, 1) if along == 1 else (2, 1, 0), scale=scale)
+            assert np.array_equal(np.asarray(got), wanted), (type(scale), value)
+    signs = np.asarray(faro.permute_dims(of(x), (0, 2, 1), scale=[0.0, -0.0, 1.0]))
+    assert (np.signbit(signs) == [False, True, False]).all()
+    beyond = [2**63, 1, 2]
+    assert np.array_equal(np.asarray(faro.permute_dims(of(x), (0, 2, 1), scale=beyond)), x.transpose(0, 2, 1) * np.array(beyond, "f4"))
+    many = np.arange(2000.0)
+    for _ in range(2):
+        many[7] += 1
+        y = np.ones((2000, 2), "f4")
+        assert np.array_equal(np.asarray(faro.permute_dims(of(y), (1, 0), scale=many)), y.T * many.astype("f4"))
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
 def test_kept_plans_with_addends_and_outputs(library):
     """The same calls with what is added, and with outputs, of every type and order, by turns: each twice, of other values the second time."""
     rng = np.random.default_rng(6)
