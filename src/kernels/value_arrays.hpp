@@ -94,6 +94,10 @@ struct ValueBoxParams {
   std::uint32_t group_place =
       0;                        // of MoveCopiedValues: so much further apart are groups of rows of the input
   std::uint32_t others_at = 0;  // and where what is added lies in shared memory, in bytes
+  // Of aligned copies: the numbers of the input from its first on that the view lies among, for vectors reach
+  // beyond runs.
+  std::int64_t in_begin = 0;
+  std::int64_t in_end = 0;
   ValuePlace first;
   ValuePlace column;  // of MoveValueColumns: from column to column; of MoveTurnedValues: of vectors written
   ValuePlace row;     // of MoveTurnedValues: from vector to vector that is read

@@ -263,7 +263,15 @@ constexpr void await_copies() {
 #endif
 }
 
-template <typename Program, int kIn, int kOut, ValueOrder kLoads, ValueOrder kStores, ValueFactorsOf kFactors>
+// Runs that begin anywhere are copied by aligned vectors all the same (kAligned): rows lie apart in shared
+// memory by what is, modulo a vector, how far apart they are in the input, and the box as far from a vector
+// as its corner is. A vector that reaches beyond a run brings what nobody reads; beyond the array's ends
+// numbers are copied one by one.
+//
+//     input    | . . . a b c d e | f g h . . . . . |          a run of 8 in vectors of 8
+//     shared   | * * * a b c d e | f g h * * * * * |
+template <typename Program, int kIn, int kOut, ValueOrder kLoads, ValueOrder kStores, ValueFactorsOf kFactors,
+          bool kAligned = false>
 struct MoveCopiedValues : ValueArrays {
   using From = typename Program::From;
   using To = typename Program::To;
@@ -279,14 +287,19 @@ struct MoveCopiedValues : ValueArrays {
     const ValueCorner corner = corner_of<Program>(p, block.index());
     const std::uint32_t thread = block.thread();
     const ValueWalk walk(p.out, thread, corner.run_of(p.out) / kOut, corner.rows_of(p.out));
-    copy(corner, thread, block.shared());
+    std::uint32_t phase = 0;  // numbers from a vector on
+    if constexpr (kAligned)
+      phase = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(in) / sizeof(From) +
+                                         static_cast<std::uint64_t>(corner.at.in)) %
+              kIn;
+    copy(corner, thread, block.shared(), phase);
     if constexpr (Program::kHasAddend) copy_others(corner, walk, block.shared());
     Factors factors(*this, block.shared());
     if constexpr (kFactors == ValueFactorsOf::all) factors.begin({}, {});
     if constexpr (kFactors == ValueFactorsOf::runs) factors.stage(*this, corner, corner.run_of(p.out), block);
     await_copies();
     block.barrier();
-    store(corner, walk, block.shared(), factors);
+    store(corner, walk, block.shared(), phase, factors);
   }
 
  private:
@@ -298,8 +311,11 @@ struct MoveCopiedValues : ValueArrays {
   using Places = Lanes<std::uint16_t, kOut>;
   using Factors = ValueFactors<Program, kFactors == ValueFactorsOf::runs>;
 
-  constexpr void copy(const ValueCorner& corner, std::uint32_t thread, std::byte* shared) const {
-    const ValueWalk walk(p.in, thread, corner.run_of(p.in) / kIn, corner.rows_of(p.in));
+  constexpr void copy(const ValueCorner& corner, std::uint32_t thread, std::byte* shared,
+                      std::uint32_t phase) const {
+    const std::uint32_t run = corner.run_of(p.in);
+    const ValueWalk walk(p.in, thread, kAligned ? (run + 2 * (kIn - 1)) / kIn : run / kIn,
+                         corner.rows_of(p.in));
     ValueRows<kLoads> rows(p.in, in_rows, walk.row, walk.row_step);
     for (std::uint32_t row = walk.row; row < walk.rows; row += kRows * walk.row_step) {
       ValueRow of_rows[kRows];
@@ -315,6 +331,10 @@ struct MoveCopiedValues : ValueArrays {
         FARO_UNROLL
         for (std::uint32_t i = 0; i < kRows; ++i) {
           if (row + i * walk.row_step >= walk.rows) continue;
+          if constexpr (kAligned) {
+            copy_aligned(corner.at.in + of_rows[i].at, of_rows[i].place + phase, run, first, shared);
+            continue;
+          }
           copy_later<kInBytes>(
               shared + (of_rows[i].place + first) * sizeof(From),
               reinterpret_cast<const std::byte*>(static_cast<const From*>(in) +
@@ -322,6 +342,26 @@ struct MoveCopiedValues : ValueArrays {
         }
       }
     }
+  }
+
+  // The vector at so many numbers from the one in which a run begins.
+  constexpr void copy_aligned(std::int64_t run_at, std::uint32_t place, std::uint32_t run,
+                              std::uint32_t first, std::byte* shared) const {
+    const std::uint32_t head = place % kIn;
+    if (first >= head + run) return;
+    const From* const from = static_cast<const From*>(in) + run_at;
+    auto* const held = reinterpret_cast<From*>(shared) + place;
+    const std::int32_t of_run = static_cast<std::int32_t>(first) - static_cast<std::int32_t>(head);
+    const std::int64_t at = run_at + of_run;
+    if (at >= p.in_begin && at + kIn <= p.in_end) {
+      copy_later<kInBytes>(reinterpret_cast<std::byte*>(held + of_run),
+                           reinterpret_cast<const std::byte*>(from + of_run));
+      return;
+    }
+    FARO_NO_UNROLL
+    for (std::int32_t i = of_run < 0 ? 0 : of_run; i < of_run + kIn && i < static_cast<std::int32_t>(run);
+         ++i)
+      held[i] = from[i];
   }
 
   // Where store() takes them, by the same thread.
@@ -341,8 +381,8 @@ struct MoveCopiedValues : ValueArrays {
   }
 
   constexpr void store(const ValueCorner& corner, const ValueWalk& walk, std::byte* shared,
-                       Factors& factors) const {
-    const auto* const held = reinterpret_cast<const From*>(shared);
+                       std::uint32_t phase, Factors& factors) const {
+    const auto* const held = reinterpret_cast<const From*>(shared) + phase;
     for (std::uint32_t slot = walk.slot; slot < walk.slots; slot += walk.slot_step) {
       const Places of_slot = reinterpret_cast<const Places*>(places)[slot];
       const std::uint32_t first = slot * kOut;

@@ -12,7 +12,7 @@
 
 namespace faro::kernels {
 
-/// Runs that are the same on both sides, a vector of k numbers at a time.
+/// Runs that are the same on both sides, a vector of k numbers at a time, and what is left at their ends.
 template <typename Program, int k>
 struct MoveValueRuns : ValueArrays {
   using From = typename Program::From;
@@ -35,6 +35,7 @@ struct MoveValueRuns : ValueArrays {
       }
     }
     move(corner, block.thread(), factors);
+    if constexpr (k > 1) move_ends(corner, block.thread(), factors);
   }
 
  private:
@@ -77,6 +78,27 @@ struct MoveValueRuns : ValueArrays {
       for (std::uint32_t i = 0; i < kBatch; ++i) {
         if (i < left) finish(corner, at_row[i], at_slot[i], vectors[i], others[i], factors);
       }
+    }
+  }
+
+  // Numbers of runs behind their last whole vectors.
+  constexpr void move_ends(const ValueCorner& corner, std::uint32_t thread,
+                           ValueFactors<Program>& factors) const {
+    const std::uint32_t run = corner.run_of(p.out);
+    const std::uint32_t end = run % k;
+    if (end == 0) return;
+    const std::uint32_t numbers = end * corner.rows_of(p.out);
+    for (std::uint32_t i = thread; i < numbers; i += kThreads) {
+      const std::uint32_t row = i / end;
+      const std::uint32_t of_run = run - end + i % end;
+      if constexpr (Program::kHasScale || Program::kHasOffset) factors.begin(corner, row_factors[row]);
+      const From number = static_cast<const From*>(in)[corner.at.in + in_rows[row].at + std::int64_t{of_run}];
+      Computed x = factors.scaled(Program::widened(number), of_run);
+      if constexpr (Program::kHasAddend) {
+        const std::int64_t at = corner.at.addend + row_factors[row].addend + std::int64_t{of_run};
+        x = factors.added(x, static_cast<const Addend*>(addend)[at]);
+      }
+      static_cast<To*>(out)[corner.at.out + out_rows[row].at + std::int64_t{of_run}] = Program::rounded(x);
     }
   }
 

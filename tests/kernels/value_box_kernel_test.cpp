@@ -135,6 +135,11 @@ void run_with_orders(const ValueBoxes& boxes, const Arithmetic& of, const Arrays
           } else if constexpr (kOtherBytes <= 16) {
             using kernels::ValueFactorsOf;
             const auto run = [&]<ValueFactorsOf kFactors>() {
+              if (boxes.aligned) {
+                using Kernel =
+                    kernels::MoveCopiedValues<Program, in(), out(), kLoads, kStores, kFactors, true>;
+                return run_kernel<Program, Kernel>(boxes, of, arrays, order);
+              }
               using Kernel = kernels::MoveCopiedValues<Program, in(), out(), kLoads, kStores, kFactors>;
               run_kernel<Program, Kernel>(boxes, of, arrays, order);
             };
@@ -262,6 +267,8 @@ struct Reached {
   int shortened = 0;  // runs that go down an axis which is cut
   int copied_others = 0;
   int turned = 0;
+  int ended = 0;    // runs of both sides that are no whole vectors
+  int aligned = 0;  // copies of runs that begin anywhere
 };
 
 void expect_boxes(const Strided& view, const Case& of, const detail::ValueAlignment& alignment,
@@ -294,6 +301,9 @@ void expect_boxes(const Strided& view, const Case& of, const detail::ValueAlignm
     reached->copied += boxes.copied ? 1 : 0;
     reached->moved += !boxes.copied && !boxes.direct && !boxes.turned ? 1 : 0;
     reached->turned += boxes.turned ? 1 : 0;
+    reached->aligned += boxes.aligned ? 1 : 0;
+    const auto vector = static_cast<std::uint32_t>(boxes.in_vector);
+    reached->ended += boxes.direct && boxes.columns == 0 && boxes.params.out.run % vector != 0 ? 1 : 0;
     reached->grouped += boxes.copied && boxes.params.group_place > 0 ? 1 : 0;
     reached->shortened += boxes.copied && boxes.params.missing_place > 0 ? 1 : 0;
     reached->copied_others += boxes.copied && arithmetic.addend ? 1 : 0;
@@ -350,6 +360,7 @@ TEST(ValueBoxes, DrawnViews) {
   EXPECT_GT(reached.grouped, 5);
   EXPECT_GT(reached.shortened, 5);
   EXPECT_GT(reached.copied_others, 5);
+  EXPECT_GT(reached.aligned, 20);
 }
 
 TEST(ValueBoxes, DenseShapesTurnedInRegisters) {
@@ -380,15 +391,22 @@ TEST(ValueBoxes, DenseShapesTurnedInRegisters) {
 
 TEST(ValueBoxes, UsualShapes) {
   SplitMix64 random{3};
+  Reached reached;
   const Strided transposed{.extents = {256, 192}, .in_strides = {1, 256}, .out_strides = {192, 1}};
   const Strided pixels{
       .extents = {2, 3, 40, 100}, .in_strides = {12000, 1, 300, 3}, .out_strides = {12000, 4000, 100, 1}};
   const Strided rows{
       .extents = {5, 6, 7, 128}, .in_strides = {5376, 128, 768, 1}, .out_strides = {5376, 896, 128, 1}};
   const Strided reversed{.extents = {12, 20, 56}, .in_strides = {1, 12, 240}, .out_strides = {1120, 56, 1}};
-  for (const Strided& view : {transposed, pixels, rows, reversed}) {
-    for (const Case& of : kCases) expect_boxes(view, of, {}, random);
+  const Strided odd{.extents = {5001}, .in_strides = {1}, .out_strides = {1}};
+  const Strided pitched{.extents = {7, 1003}, .in_strides = {1008, 1}, .out_strides = {1024, 1}};
+  const Strided ragged{.extents = {67, 61, 5}, .in_strides = {5, 335, 1}, .out_strides = {1, 67, 4087}};
+  const Strided primes{.extents = {101, 131}, .in_strides = {1, 101}, .out_strides = {131, 1}};
+  for (const Strided& view : {transposed, pixels, rows, reversed, odd, pitched, ragged, primes}) {
+    for (const Case& of : kCases) expect_boxes(view, of, {}, random, &reached);
   }
+  EXPECT_GT(reached.ended, 3);
+  EXPECT_GT(reached.aligned, 3);
   for (const std::uint64_t channels : {2U, 3U, 4U}) {
     const auto c = static_cast<std::int64_t>(channels);
     const Strided to_planes{.extents = {2, channels, 36, 100},

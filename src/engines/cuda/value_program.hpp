@@ -32,6 +32,7 @@ struct ValueKernel {
   kernels::ValueOrder stores = kernels::ValueOrder::by_table;
   bool rounds_first = false;
   bool copied = false;
+  bool aligned = false;
   bool turned = false;
   kernels::ValueFactorsOf factors = kernels::ValueFactorsOf::all;
 

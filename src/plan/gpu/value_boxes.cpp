@@ -55,19 +55,29 @@ void for_each_index(const std::vector<ValueDigit>& digits, const Step& step) {
   }
 }
 
+// How boxes are copied to shared memory, if they are: by vectors of so many bytes at least, or by aligned
+// ones.
+struct Copies {
+  std::uint64_t bytes = 0;
+  bool aligned = false;
+};
+
+constexpr std::uint32_t kMostAlignedBytes = 48 << 10;  // of shared memory
+
 class ValueBoxMaker {
  public:
-  ValueBoxMaker(const ValuePlan& plan, const ValueAlignment& alignment, bool copied)
-      : plan_(plan), alignment_(alignment), axes_(plan.axes) {
+  ValueBoxMaker(const ValuePlan& plan, const ValueAlignment& alignment, Copies copies)
+      : plan_(plan), alignment_(alignment), axes_(plan.axes), copies_(copies) {
     if (axes_.empty()) axes_.push_back({.extent = 1, .strides = {.in = 1, .out = 1, .addend = 1}});
     if (axes_.size() > kernels::kValueGridAxes) {
       fail(ErrorCode::unsupported, "plan", std::to_string(axes_.size()) + " axes that do not merge",
            "at most " + std::to_string(kernels::kValueGridAxes) + " with arithmetic on a GPU");
     }
     const Arithmetic& of = plan.arithmetic;
-    made_.copied = copied;
+    made_.copied = copies.bytes > 0;
+    made_.aligned = copies.aligned;
     made_.rounds_first =
-        !copied && out_bytes() < in_bytes() && !of.addend && !of.scale.axis && !of.offset.axis;
+        !made_.copied && out_bytes() < in_bytes() && !of.addend && !of.scale.axis && !of.offset.axis;
     held_bytes_ = made_.rounds_first ? out_bytes() : in_bytes();
   }
 
@@ -81,7 +91,7 @@ class ValueBoxMaker {
     if (!block_axis_) common = columns(in_order, out_order);
     if (common.empty() && !block_axis_) common = common_run(in_order, out_order);
     made_.direct = !common.empty();
-    if (made_.direct || block_axis_) made_.copied = false;
+    if (made_.direct || block_axis_) made_.copied = made_.aligned = false;
     if (made_.direct) {
       made_.box =
           box_of_runs(axes_, common, made_.columns > 0 && out_bytes() >= 4 ? kWideColumns : kRunsOfBox);
@@ -111,6 +121,7 @@ class ValueBoxMaker {
     if (made_.copied && !can_copy()) return std::nullopt;
     if (made_.copied) {
       choose_copied_places();
+      if (made_.aligned && made_.params.shared_bytes > kMostAlignedBytes) return std::nullopt;
     } else {
       choose_places();
     }
@@ -204,7 +215,7 @@ class ValueBoxMaker {
 
   ValueBoxes turned(ValueTurns of) {
     made_.turned = true;
-    made_.copied = false;
+    made_.copied = made_.aligned = false;
     made_.in_vector = static_cast<int>(of.in_vector);
     made_.out_vector = static_cast<int>(of.out_vector);
     made_.params = of.params;
@@ -271,6 +282,12 @@ class ValueBoxMaker {
     }
     p.in = side_of(in_run_, in_rows_);
     p.out = side_of(out_run_, out_rows_);
+    p.in_begin = first.in;
+    p.in_end = first.in + 1;
+    for (const ValueAxis& axis : axes_) {
+      const std::int64_t reach = axis.strides.in * static_cast<std::int64_t>(axis.extent - 1);
+      (reach < 0 ? p.in_begin : p.in_end) += reach;
+    }
     if (p.in.run_cut != kernels::kUncut && runs_down(in_run_.back().axis))
       p.missing_in = -axes_[in_run_.back().axis].strides.in;
   }
@@ -296,17 +313,20 @@ class ValueBoxMaker {
     return side;
   }
 
-  // The largest power of two, of numbers, that divides where runs of a side begin and how long they are.
+  // The largest power of two, of numbers, that divides where runs of a side begin and how long they are; of
+  // runs that both sides have, whose ends go number by number, that are as long.
   std::uint64_t multiple_of(const std::vector<ValueDigit>& run, const std::vector<ValueDigit>& rows,
                             std::int64_t ValuePlace::*place, std::int64_t ValueStrides::*stride,
                             const ValueSide& side) const {
     const ValueBoxParams& p = made_.params;
-    std::uint64_t all = stride_magnitude(p.first.*place) | side.run;
+    const bool has_ends = made_.direct && made_.columns == 0;
+    std::uint64_t all =
+        stride_magnitude(p.first.*place) | (has_ends ? std::bit_floor(std::uint64_t{side.run}) : side.run);
     for (std::int32_t a = 0; a < p.grid_axes; ++a) all |= stride_magnitude(p.grid[a].step.*place);
     for (const ValueDigit& digit : rows) all |= stride_magnitude(axes_[digit.axis].strides.*stride);
     const bool together = (made_.interleaved == kernels::Interleaved::input) == (place == &ValuePlace::in);
     if (made_.columns > 0 && !together) all |= stride_magnitude(p.column.*place);
-    if (side.run_cut != kernels::kUncut) {
+    if (side.run_cut != kernels::kUncut && !has_ends) {
       const auto& cut = p.cut[side.run_cut];
       all |= cut.extent % cut.box * side.run_step;
       if (place == &ValuePlace::in) all |= stride_magnitude(p.missing_in) * (cut.box - cut.extent % cut.box);
@@ -335,14 +355,17 @@ class ValueBoxMaker {
                       bytes, alignment_.addend));
     }
     if (made_.direct) in = out = std::min(in, out);
+    if (made_.aligned) in = kValueVectorBytes / in_bytes();
     made_.in_vector = static_cast<int>(in);
     made_.out_vector = static_cast<int>(out);
   }
 
-  // Copies have 4, 8 or 16 bytes.
+  // Copies have 4, 8 or 16 bytes; aligned ones are of runs of some vectors.
   bool can_copy() const {
     constexpr std::uint64_t kLeast = 4;
-    return static_cast<std::uint64_t>(made_.in_vector) * in_bytes() >= kLeast &&
+    const bool is_run = made_.in_vector > 1 && made_.params.in.run * in_bytes() >= 2 * kValueVectorBytes;
+    return static_cast<std::uint64_t>(made_.in_vector) * in_bytes() >= copies_.bytes &&
+           (!made_.aligned || is_run) &&
            (!plan_.arithmetic.addend ||
             static_cast<std::uint64_t>(made_.out_vector) * bytes_of(plan_.arithmetic.addend->number) >=
                 kLeast);
@@ -362,6 +385,11 @@ class ValueBoxMaker {
     }
     step = pitch;
     for (const ValueDigit& digit : rows) {
+      // Rows are as far from vectors in shared memory as in the input.
+      if (in_groups && made_.aligned) {
+        const auto apart = static_cast<std::uint64_t>(axes_[digit.axis].strides.in) - step;
+        step += apart % static_cast<std::uint64_t>(made_.in_vector);
+      }
       steps[digit.axis] = step;
       step *= digit.extent;
       if (in_groups && digit.axis == rows.front().axis) step += group_of(digit.extent - 1);
@@ -460,13 +488,16 @@ class ValueBoxMaker {
     const auto in_vector = static_cast<std::uint64_t>(made_.in_vector);
     const auto out_vector = static_cast<std::uint64_t>(made_.out_vector);
     constexpr std::uint64_t kMostCopiedPad = 8;  // vectors
-    p.in.lanes_log2 = copied_lanes(p.in.run / in_vector, p.in.rows, in_vector * in_bytes());
-    p.in.warps_log2 = warps_along(std::max<std::uint64_t>(p.in.run / in_vector, 1), p.in.lanes_log2);
+    // Aligned vectors of a run reach beyond both of its ends.
+    const std::uint64_t ends = made_.aligned ? 2 * (in_vector - 1) : 0;
+    const std::uint64_t slots = (p.in.run + ends) / in_vector;
+    p.in.lanes_log2 = copied_lanes(slots, p.in.rows, in_vector * in_bytes());
+    p.in.warps_log2 = warps_along(std::max<std::uint64_t>(slots, 1), p.in.lanes_log2);
     LaneSpread best;
     std::uint64_t best_pitch = 0;
     std::uint64_t best_group = 0;
     const std::uint64_t vector = std::max<std::uint64_t>(kValueVectorBytes / in_bytes(), in_vector);
-    const std::uint64_t run = round_up(std::uint64_t{p.in.run}, vector);
+    const std::uint64_t run = round_up(std::uint64_t{p.in.run}, vector) + (made_.aligned ? vector : 0);
     for (std::uint64_t group = 0; group <= vector; group += vector) {
       for (std::uint64_t pad = 0; pad < kMostCopiedPad && (best_pitch == 0 || best.cost > 1); ++pad) {
         p.group_place = static_cast<std::uint32_t>(group);
@@ -491,6 +522,7 @@ class ValueBoxMaker {
     steps_ = copied_steps(best_pitch);
     std::uint64_t numbers = best_pitch;
     for (const ValueDigit& digit : in_rows_) numbers += place_along(digit, digit.extent - 1, steps_, false);
+    if (made_.aligned) numbers += 2 * in_vector;
     p.shared_bytes = static_cast<std::uint32_t>(numbers * in_bytes());
     if (plan_.arithmetic.addend) {
       p.others_at = static_cast<std::uint32_t>(round_up(std::uint64_t{p.shared_bytes}, kValueVectorBytes));
@@ -665,6 +697,7 @@ class ValueBoxMaker {
   const ValuePlan& plan_;
   const ValueAlignment& alignment_;
   std::vector<ValueAxis> axes_;
+  Copies copies_;
   std::optional<std::size_t> block_axis_ = {};
   std::uint64_t held_bytes_ = 4;
   ValueBoxes made_;
@@ -680,8 +713,10 @@ class ValueBoxMaker {
 
 ValueBoxes make_value_boxes(const ValuePlan& plan, const ValueAlignment& alignment) {
   FARO_CHECK(plan.count > 0);
-  if (auto copied = ValueBoxMaker(plan, alignment, true).make()) return *std::move(copied);
-  return ValueBoxMaker(plan, alignment, false).make().value();
+  for (const Copies copies : {Copies{.bytes = 8}, Copies{.bytes = 16, .aligned = true}, Copies{.bytes = 4}}) {
+    if (auto copied = ValueBoxMaker(plan, alignment, copies).make()) return *std::move(copied);
+  }
+  return ValueBoxMaker(plan, alignment, {}).make().value();
 }
 
 std::string ValueBoxes::explain() const {

@@ -19,9 +19,10 @@
 namespace faro::detail {
 
 struct ValueBoxes {
-  bool direct = false;  // in registers: by MoveValueRuns, or MoveValueColumns
-  bool copied = false;  // as they lie in the input, by MoveCopiedValues
-  bool turned = false;  // in registers, a tile a thread, by MoveTurnedValues
+  bool direct = false;   // in registers: by MoveValueRuns, or MoveValueColumns
+  bool copied = false;   // as they lie in the input, by MoveCopiedValues
+  bool aligned = false;  // by vectors that are aligned, whatever the runs are
+  bool turned = false;   // in registers, a tile a thread, by MoveTurnedValues
   kernels::ValueFactorsOf factors = kernels::ValueFactorsOf::all;  // of the latter
   int columns = 0;                                                 // of the latter
   kernels::Interleaved interleaved = kernels::Interleaved::input;

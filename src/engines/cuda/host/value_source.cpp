@@ -123,6 +123,7 @@ ValueKernel value_kernel_of(const Arithmetic& of, const faro::detail::ValueBoxes
     kernel.rounds_first = boxes.rounds_first;
     kernel.copied = boxes.copied;
     if (boxes.copied) kernel.factors = boxes.factors;
+    kernel.aligned = boxes.aligned;
   }
   kernel.flags = kernels::program_flags(of);
   if (of.addend) kernel.addend = of.addend->number;
@@ -145,7 +146,8 @@ std::string type_text(const ValueKernel& kernel) {
   const std::string shape = std::to_string(kernel.in) + ", " + std::to_string(kernel.out) + ", " +
                             text_of(kernel.loads) + ", " + text_of(kernel.stores);
   if (kernel.copied) {
-    return "faro::kernels::MoveCopiedValues<" + program + ", " + shape + ", " + text_of(kernel.factors) + ">";
+    return "faro::kernels::MoveCopiedValues<" + program + ", " + shape + ", " + text_of(kernel.factors) +
+           (kernel.aligned ? ", true>" : ">");
   }
   return "faro::kernels::MoveValues<" + program + ", faro::kernels::ValueShape<" + shape +
          (kernel.rounds_first ? ", true>>" : ">>");
