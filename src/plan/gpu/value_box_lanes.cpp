@@ -47,7 +47,11 @@ LaneSpread best_spread(const SideOfBox& side) {
         std::min(along, slots) * std::min<std::uint64_t>(kernels::kValueWarpLanes / along, side.rows.size());
     const double idle = static_cast<double>(kernels::kValueWarpLanes) / static_cast<double>(used);
     const std::uint64_t joint = std::min(along, slots) * side.vector * side.bytes;
-    const double partial = joint >= 4 * kSector ? 0 : joint >= 2 * kSector ? 1 : joint >= kSector ? 4 : 16;
+    const double parts = side.whole ? 1 : 4;
+    const double partial = joint >= 4 * kSector   ? 0
+                           : joint >= 2 * kSector ? parts
+                           : joint >= kSector     ? 4 * parts
+                                                  : 16 * parts;
     spread.cost = spread.wavefronts * idle + partial;
     if (log2 == 0 || spread.cost < best.cost) best = spread;
   }

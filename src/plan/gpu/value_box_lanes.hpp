@@ -14,6 +14,7 @@ struct SideOfBox {
   std::uint64_t vector = 1;      // numbers
   std::uint64_t bytes = 1;       // of a number in the array
   std::uint64_t held_bytes = 1;  // and in shared memory
+  bool whole = true;             // whether runs begin at sectors; others have one in part on either side
 };
 
 struct LaneSpread {

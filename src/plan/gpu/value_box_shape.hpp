@@ -46,6 +46,7 @@ struct ValueBoxSides {
   std::uint64_t out_bytes = 1;
   std::uint64_t addend_bytes = 0;  // none
   std::uint64_t held_bytes = 1;    // in shared memory
+  bool aligned = false;            // copies of runs that begin anywhere
 };
 
 /// Of what stays in registers, along axes that both sides have: of at most so many numbers, or columns.

@@ -103,7 +103,8 @@ class ValueBoxMaker {
                                 .in_bytes = in_bytes(),
                                 .out_bytes = out_bytes(),
                                 .addend_bytes = addend ? bytes_of(addend->number) : 0,
-                                .held_bytes = held_bytes_};
+                                .held_bytes = held_bytes_,
+                                .aligned = made_.aligned};
       if (made_.copied) {
         if (auto turns = make_value_turns(plan_, sides, alignment_)) return turned(*std::move(turns));
       }
@@ -428,8 +429,12 @@ class ValueBoxMaker {
 
   LaneSpread spread_of(const std::vector<std::uint64_t>& run, const std::vector<std::uint64_t>& rows,
                        std::uint64_t vector, std::uint64_t bytes) const {
-    return best_spread(
-        {.run = run, .rows = rows, .vector = vector, .bytes = bytes, .held_bytes = held_bytes_});
+    return best_spread({.run = run,
+                        .rows = rows,
+                        .vector = vector,
+                        .bytes = bytes,
+                        .held_bytes = held_bytes_,
+                        .whole = !made_.aligned || made_.params.out_sectors != 0});
   }
 
   void choose_places() {
