@@ -176,12 +176,6 @@ bool goes_by_bytes(const RowMove& move, std::uint64_t row_bytes, int vector_byte
   return straddles(move, row_bytes, vector_bytes) || (vector_bytes < 4 && row_bytes > 2);
 }
 
-RowNumbers& entries_of(RowMove& move) {
-  if (auto* const take = std::get_if<Take>(&move)) return take->from;
-  if (auto* const put = std::get_if<Put>(&move)) return put->to;
-  return std::get<Add>(move).to;
-}
-
 }  // namespace
 
 detail::RowPartition detail::added_partition(const Add& add, const RowLayout& layout) {
@@ -223,13 +217,13 @@ RowPlan::RowPlan(RowMove move, RowLayout layout, const Target& target, EntryChec
 
 RowPlan RowPlan::with_entries_at(const void* entries) const {
   RowPlan made = *this;
-  entries_of(made.move_).data = entries;
+  detail::entries_of(made.move_).data = entries;
   return made;
 }
 
 RowPlan RowPlan::of_part(std::uint64_t first, std::uint64_t count, int threads) const {
   RowPlan made = *this;
-  RowNumbers& entries = entries_of(made.move_);
+  RowNumbers& entries = detail::entries_of(made.move_);
   // As many of the runs, and absent entries where there are any.
   const auto share = [&](std::uint64_t of_all) {
     const double part =
