@@ -405,7 +405,7 @@ FARO_API void faro_arithmetic_plan_destroy(faro_arithmetic_plan* plan);
  * `stream`, as faro_plan_run has it. In words, as faro_plan_explain. */
 FARO_API faro_status faro_arithmetic_plan_run(const faro_arithmetic_plan* plan, const void* in, const void* addend, void* out,
                                               void* stream);
-/* The same of rows on a GPU, by as many entries elsewhere there; what runs found wrong of entries, as faro_row_plan_check. */
+/* The same of rows, by as many entries elsewhere; what runs on a GPU found wrong of entries, as faro_row_plan_check. */
 FARO_API faro_status faro_arithmetic_plan_run_by(const faro_arithmetic_plan* plan, const void* entries, const void* in,
                                                  const void* addend, void* out, void* stream);
 FARO_API faro_status faro_arithmetic_plan_check(const faro_arithmetic_plan* plan, void* stream);

@@ -295,9 +295,9 @@ class ExecutableArithmetic {
   void run_staged(const NumberArray& in, void* out, std::uint64_t out_count, const NumberArray& addend = {},
                   const cuda::StagingOptions& options = {}) const;
 
-  /// Of rows on a device, the same by as many entries of the same type elsewhere there. Errors: also
-  /// ErrorCode::value for entries that are not the device's or not aligned, ErrorCode::unsupported for other
-  /// plans.
+  /// Of rows, the same by as many entries of the same type elsewhere. Errors: also ErrorCode::value for
+  /// entries of the host that name no row, and for those that are not the plan's device's or not aligned;
+  /// ErrorCode::unsupported for other plans.
   void run_by(const void* entries, const NumberArray& in, void* out, std::uint64_t out_count,
               const NumberArray& addend = {}, Stream stream = {}) const;
 

@@ -558,9 +558,9 @@ def _run_rows(plan: Any, rows: Rows, request: _Request, arrays: tuple[int, int, 
 
 
 def planned_take(axis: int | None, change: Change, indices: Any, x: Any, out: Any) -> Any:
-    """What _faro.run_changed() keeps of rows on a GPU; None where ``taken`` has more to do."""
+    """What _faro.run_changed() keeps of rows; None where ``taken`` has more to do."""
     request = _asked(x, "take", change, on_device=True)
-    if request is None or change.get("add") is not None or request.array.size == 0:
+    if request is None or change.get("add") is not None or request.array.size == 0 or not _arrays.is_dense(request.array):
         return None
     shape = request.array.shape if axis is not None else (request.array.size,)
     k = 0 if axis is None else _run.axis_of(axis, len(shape), "take")

@@ -153,9 +153,12 @@ std::shared_ptr<const ChangedPlan> changed_plan(const ChangedCall& call, Changed
     places.out = const_cast<char*>(out.first);
     out_dtype = out.second;
   }
+  nb::object entries_dtype = nb::none();
   if (!call.indices.is_none()) {
-    places.entries = read(call.indices, key).first;
-    if (places.entries == nullptr) return nullptr;
+    const auto entries = read(call.indices, key);
+    if (entries.first == nullptr) return nullptr;
+    places.entries = entries.first;
+    entries_dtype = entries.second;
   }
   if (auto kept = kept_plans().find(key)) return kept;
   const Key kept = key;  // planning runs Python, which may come here again
@@ -172,7 +175,7 @@ std::shared_ptr<const ChangedPlan> changed_plan(const ChangedCall& call, Changed
   made->holds_lock = bytes < static_cast<double>(kBytesWithLock);
   nb::dict values = nb::cast<nb::dict>(call.change.attr("copy")());
   if (values.contains("add")) values["add"] = nb::none();  // an array lives no longer than its caller has it
-  made->kept = nb::make_tuple(call.argument, values, in.second, addend_dtype, out_dtype);
+  made->kept = nb::make_tuple(call.argument, values, in.second, addend_dtype, out_dtype, entries_dtype);
   kept_plans().add(kept, made);
   return made;
 }
@@ -191,11 +194,14 @@ void change(const ChangedPlan& entry, const ChangedPlaces& places, bool holds_lo
 }
 
 nb::object change_ndarray(const ChangedCall& call) {
-  if (!call.indices.is_none()) return nb::none();
   const auto read = [&](nb::handle array, Key& key) -> std::pair<const char*, nb::object> {
     if (!is_ndarray(array)) return {};
     const HostArray told = host_array(array);
     if (array.is(call.out) && !told.writable) return {};
+    if (array.is(call.indices)) {
+      const ElementType entry = element_type(told.dtype);
+      if (!entry.is_index || !is_dense(told, entry.bytes)) return {};
+    }
     key.insert(key.end(), {told.ndim, reinterpret_cast<std::intptr_t>(told.dtype)});
     key.insert(key.end(), told.shape, told.shape + told.ndim);
     key.insert(key.end(), told.strides, told.strides + told.ndim);
@@ -259,8 +265,9 @@ nb::object change_tensor(const ChangedCall& call, const ExchangeType& type) {
 }
 
 // An array permuted, its numbers changed: a new array, or `out`. `argument`: what the operation is told
-// besides; `indices`: of rows of a tensor on a GPU. `plan`, of Python: (array, out) -> (plan, offset of the
-// input in bytes, shape, dtype), or None where Python has to look, as it has where this gives None.
+// besides; `indices`: of rows that are taken, of tensors on a GPU alone. `plan`, of Python: (array, out) ->
+// (plan, offset of the input in bytes, shape, dtype), or None where Python has to look, as it has where this
+// gives None.
 nb::object run_changed(nb::handle array, nb::handle operation, nb::handle argument, nb::handle change,
                        nb::handle out, nb::handle plan, nb::handle indices) {
   const ChangedCall call{array, operation, argument, change, out, plan, indices};

@@ -407,6 +407,23 @@ def test_shapes_that_texts_and_patterns_give():
     assert faro.roll(np.zeros((0, 3), np.float32), 1, dtype="float16").shape == (0, 3)
 
 
+def test_rows_by_a_kept_plan_are_those_of_each_call():
+    x = np.arange(60, dtype=np.int32).reshape(5, 4, 3)
+    for type_ in ("int32", "uint64", "int16"):
+        for axis in (0, -1, None):
+            for first in range(3):
+                indices = np.array([[first, 2], [0, 1]], dtype=type_)
+                got = faro.take(x, indices, axis, dtype="float64", scale=2)
+                assert got.dtype == np.float64 and np.array_equal(got, np.take(x, indices, axis) * 2.0)
+        for wrong in (5, 6):
+            with pytest.raises(faro.FaroValueError, match=f"row {wrong} at position 1"):
+                faro.take(x, np.array([0, wrong], dtype=type_), 0, dtype="float64")
+    assert np.array_equal(faro.take(x[::2], np.array([2, 0]), 0, dtype="float32"), x[[4, 0]].astype(np.float32))
+    numbers = np.array([2, 0, 1])
+    for _ in range(2):
+        assert faro.take(numbers, numbers, 0, dtype="int8").tolist() == [1, 2, 0]
+
+
 def test_rows_that_are_filled_put_and_added():
     rng = np.random.default_rng(9)
     x = rng.standard_normal((6, 10)).astype(np.float32)

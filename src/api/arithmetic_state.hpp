@@ -40,14 +40,14 @@ struct ExecutableArithmetic::State {
   virtual const Arithmetic& changes() const = 0;
   /// What arrays of the host can be cut by: none where they travel whole.
   virtual std::vector<const detail::ValuePlan*> views() const { return {}; }
-  /// Refuses arrays that overlap. Requires: arrays of so many numbers, an addend where there is one
-  /// (unchecked).
-  virtual void check(const void* in, const void* addend, const void* out) const = 0;
+  /// Refuses arrays that overlap, and entries that a run reads: those of the plan, or as many `by`. Requires:
+  /// arrays of so many numbers, an addend where there is one (unchecked).
+  virtual void check(const void* in, const void* addend, const void* out, const void* by) const = 0;
   /// Takes arrays that were checked, of the device where on_device.
   virtual void run(const cpu::ValueArrays& arrays, Stream stream) const = 0;
-  /// Of rows on a device: by entries elsewhere, and what was found of them.
+  /// Of rows: by entries elsewhere, and what was found of them on a device.
   virtual void run_by(const void* /*entries*/, const cpu::ValueArrays& /*arrays*/, Stream /*stream*/) const {
-    fail(ErrorCode::unsupported, "run", "other entries", "a plan of rows for engine cuda");
+    fail(ErrorCode::unsupported, "run", "other entries", "a plan of rows");
   }
   virtual void check_entries(Stream /*stream*/) const {}
 };
@@ -71,7 +71,9 @@ struct DenseState : ExecutableArithmetic::State {
 
   const Arithmetic& changes() const override { return arithmetic; }
 
-  void check(const void* in, const void* added, const void* out) const override {
+  void check(const void* in, const void* added, const void* out, const void* by) const override {
+    LaidArray read = entries;
+    if (by != nullptr) read.address = by;
     const LaidArray to{out, out_count * bytes_of(arithmetic.to)};
     const RunArray output{"output", to};
     if (in_place && in != out) {
@@ -80,7 +82,7 @@ struct DenseState : ExecutableArithmetic::State {
     }
     if (!in_place) {
       check_disjoint("run", output,
-                     {{"input", {in, in_count * bytes_of(arithmetic.from)}}, {"entries", entries}});
+                     {{"input", {in, in_count * bytes_of(arithmetic.from)}}, {"entries", read}});
     }
     if (!adds) return;
     const LaidArray other{added, addend_count * bytes_of(arithmetic.addend->number)};

@@ -88,7 +88,7 @@ struct ViewState final : ExecutableArithmetic::State {
   const Arithmetic& changes() const override { return plan.arithmetic; }
   std::vector<const detail::ValuePlan*> views() const override { return {&plan}; }
 
-  void check(const void* from, const void* added, const void* target) const override {
+  void check(const void* from, const void* added, const void* target, const void* /*by*/) const override {
     if (plan.count == 0) return;
     const auto& extents = view.extents;
     const detail::LaidArray to = out.at(target, extents);
@@ -263,7 +263,7 @@ std::string ExecutableArithmetic::explain() const { return state().explain(); }
 namespace {
 
 void check_number_arrays(const ExecutableArithmetic::State& of, const NumberArray& in, const NumberArray& out,
-                         const NumberArray& addend) {
+                         const NumberArray& addend, const void* by = nullptr) {
   if (!of.adds && addend.data != nullptr)
     fail(ErrorCode::value, "run", "an array to add", "none", "plan with an addend");
   const auto require = [](const char* what, const NumberArray& array, std::uint64_t wanted) {
@@ -277,7 +277,7 @@ void check_number_arrays(const ExecutableArithmetic::State& of, const NumberArra
   require("an input", in, of.in_count);
   require("an output", out, of.out_count);
   if (of.adds) require("an added array", addend, of.addend_count);
-  of.check(in.data, addend.data, out.data);
+  of.check(in.data, addend.data, out.data, by);
 }
 
 cpu::ValueArrays bytes_of_arrays(const void* in, const void* addend, void* out) {
@@ -299,7 +299,8 @@ void ExecutableArithmetic::run(const NumberArray& in, void* out, std::uint64_t o
 void ExecutableArithmetic::run_by(const void* entries, const NumberArray& in, void* out,
                                   std::uint64_t out_count, const NumberArray& addend, Stream stream) const {
   const State& of = state();
-  check_number_arrays(of, in, {out, out_count}, addend);
+  check_number_arrays(of, in, {out, out_count}, addend, entries);
+  if (!of.on_device) detail::check_on_host(in.data, out, "copy it to the host, or plan for engine cuda");
   of.run_by(entries, bytes_of_arrays(in.data, addend.data, out), stream);
 }
 

@@ -35,6 +35,9 @@ struct HostRowState final : RowState {
   explicit HostRowState(const detail::RowValues& made) : RowState(made), sweep(plan) {}
   std::string explain() const override { return plan.explain(); }
   void run(const cpu::ValueArrays& arrays, Stream /*stream*/) const override { sweep.run(arrays); }
+  void run_by(const void* by, const cpu::ValueArrays& arrays, Stream /*stream*/) const override {
+    cpu::RowValueSweep(plan.with_entries_at(by)).run(arrays);
+  }
 };
 
 // By engine cuda.

@@ -99,8 +99,13 @@ Number number_of(faro_number number) {
 namespace {
 
 // Takes that are over before a plan would be made. Nothing is done where the plan has to say what is wrong.
-constexpr std::uint64_t kFewBytes = std::uint64_t{64} << 10;    // of the output: no work for two threads
-constexpr std::uint64_t kNearBytes = std::uint64_t{512} << 10;  // of the input: no lines to fetch ahead
+constexpr std::uint64_t kFewBytes = std::uint64_t{1} << 20;  // of the output: no work for two threads
+
+// Bytes of the input up to which no lines are fetched ahead: of rows of several lines the processor does so.
+std::uint64_t near_bytes(std::uint64_t row_bytes) {
+  constexpr std::uint64_t kLineBytes = 64;
+  return row_bytes > kLineBytes ? std::uint64_t{4} << 20 : std::uint64_t{512} << 10;
+}
 
 template <typename Entry, typename Width>
 void take_rows_now(Width width, const faro_rows& rows, const std::byte* in, std::byte* out) {
@@ -130,9 +135,10 @@ bool took(const faro_rows& rows, const std::byte* in, std::byte* out) {
 }
 
 bool took_few(const faro_rows& rows, const void* in, void* out) {
+  const std::uint64_t near = near_bytes(rows.row_bytes);
   const bool few = rows.row_bytes > 0 && rows.row_bytes <= kFewBytes && rows.count > 0 &&
                    rows.count <= kFewBytes && rows.outer > 0 && rows.outer <= kFewBytes && rows.rows > 0 &&
-                   rows.rows <= kNearBytes && rows.rows * rows.outer * rows.row_bytes <= kNearBytes &&
+                   rows.rows <= near && rows.rows * rows.outer * rows.row_bytes <= near &&
                    rows.count * rows.outer * rows.row_bytes <= kFewBytes;
   if (!few || is_big_endian(rows.is_signed) || rows.entries == nullptr || in == nullptr || out == nullptr)
     return false;

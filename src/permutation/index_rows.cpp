@@ -85,6 +85,8 @@ const RowNumbers& row_numbers(const RowMove& move) noexcept {
   return std::get_if<Add>(&move)->to;
 }
 
+RowNumbers& detail::entries_of(RowMove& move) { return const_cast<RowNumbers&>(row_numbers(move)); }
+
 std::uint64_t numbered_rows(const RowMove& move) {
   return std::visit([](const auto& of) { return of.rows; }, move);
 }

@@ -19,6 +19,9 @@ inline bool is_entry_width(int bytes) { return bytes == 1 || bytes == 2 || bytes
 /// bytes, a null pointer, more than 2^40 rows.
 void require_row_move(const RowMove& move);
 
+/// row_numbers() of a move that is changed.
+RowNumbers& entries_of(RowMove& move);
+
 class RowReader {
  public:
   explicit RowReader(const RowMove& move)

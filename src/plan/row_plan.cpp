@@ -179,12 +179,6 @@ bool goes_by_bytes(const RowMove& move, std::uint64_t row_bytes, int vector_byte
   return vector_bytes == 1 && row_bytes >= (std::holds_alternative<Take>(move) ? 768 : 512);
 }
 
-RowNumbers& entries_of(RowMove& move) {
-  if (auto* const take = std::get_if<Take>(&move)) return take->from;
-  if (auto* const put = std::get_if<Put>(&move)) return put->to;
-  return std::get<Add>(move).to;
-}
-
 }  // namespace
 
 detail::RowPartition detail::added_partition(const Add& add, const RowLayout& layout) {
@@ -226,13 +220,13 @@ RowPlan::RowPlan(RowMove move, RowLayout layout, const Target& target, EntryChec
 
 RowPlan RowPlan::with_entries_at(const void* entries) const {
   RowPlan made = *this;
-  entries_of(made.move_).data = entries;
+  detail::entries_of(made.move_).data = entries;
   return made;
 }
 
 RowPlan RowPlan::of_part(std::uint64_t first, std::uint64_t count, int threads) const {
   RowPlan made = *this;
-  RowNumbers& entries = entries_of(made.move_);
+  RowNumbers& entries = detail::entries_of(made.move_);
   // As many of the runs, and absent entries where there are any.
   const auto share = [&](std::uint64_t of_all) {
     const double part =

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "faro/error.hpp"
+#include "permutation/index_rows.hpp"
 #include "size_text.hpp"
 
 namespace faro::detail {
@@ -138,6 +139,13 @@ RowValues make_row_values(const RowMove& move, const RowLayout& layout, const Ar
   values.streamed = is_take(move) && values.written_bytes() > target.streaming_bytes;
   values.threads = values.read_bytes() + values.written_bytes() < kFewRowBytes ? 1 : target.threads;
   return values;
+}
+
+RowValues RowValues::with_entries_at(const void* entries) const {
+  RowValues made = *this;
+  entries_of(made.move).data = entries;
+  made.row_plan.emplace(plan_of_rows(made, row_plan->target()));
+  return made;
 }
 
 std::string RowValues::explain() const {

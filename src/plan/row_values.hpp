@@ -37,6 +37,8 @@ struct RowValues {
   std::uint64_t out_count() const;  // of the output
   std::uint64_t read_bytes() const;
   std::uint64_t written_bytes() const;
+  /// The same for as many entries elsewhere, of the host. Errors: those of check_rows.
+  RowValues with_entries_at(const void* entries) const;
   std::string explain() const;  // of engine cuda without its launches (told_value_rows())
 };
 

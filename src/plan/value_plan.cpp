@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 
 #include "contains.hpp"
 #include "faro/error.hpp"
@@ -200,24 +201,50 @@ bool writes_whole_lines(const layout::CacheBox& box, const Arithmetic& of) {
   return lines;
 }
 
-// Null where numbers are not changed in registers, plain ones are not turned on their way past the caches, or
-// what they become depends on more than where they are written.
+// The axis along which a factor differs, as the output has it; nullopt: none. Axes that have no such one are
+// all of the output, which lies together.
+struct FactorAxis {
+  bool fits = true;
+  std::optional<std::size_t> axis;
+};
+FactorAxis factor_axis(const ValuePlan& plan, const Coefficient& of, std::int64_t ValueStrides::*stride) {
+  FactorAxis found;
+  std::int64_t together = 1;
+  bool dense = plan.first.out == 0 && plan.first.*stride == 0;
+  for (std::size_t i = plan.axes.size(); i-- > 0;) {
+    const ValueAxis& axis = plan.axes[i];
+    dense = dense && axis.strides.out == together;
+    together *= static_cast<std::int64_t>(axis.extent);
+    if (axis.strides.*stride == 0) continue;
+    found.fits = !found.axis && axis.strides.*stride == 1 && axis.extent == of.values.size();
+    if (!found.fits) return found;
+    found.axis = i;
+  }
+  found.fits = dense || !found.axis;
+  return found;
+}
+
+// Null where plain numbers are not turned on their way past the caches, those that are turned in squares are
+// not changed in registers, or what they become depends on more than where they are written.
 std::shared_ptr<const CpuPass> turned_pass(const ValuePlan& plan, const Target& target) {
   const Arithmetic& of = plan.arithmetic;
-  if (!stays_in_registers(of) || plan.count * bytes_of(of.from) <= target.streaming_bytes) return nullptr;
+  if (plan.count * bytes_of(of.from) <= target.streaming_bytes) return nullptr;
   AxisMap map{.in_first = plan.first.in, .out_first = plan.first.out};
   for (const ValueAxis& axis : plan.axes) {
     const ValueStrides& strides = axis.strides;
-    if (strides.scale != 0 || strides.offset != 0) return nullptr;
     if (of.addend && strides.addend != strides.out) return nullptr;
     map.axes.push_back({.extent = axis.extent, .in = strides.in, .out = strides.out});
   }
   if (of.addend && plan.first.addend != plan.first.out) return nullptr;
+  const FactorAxis scale = factor_axis(plan, of.scale, &ValueStrides::scale);
+  const FactorAxis offset = factor_axis(plan, of.offset, &ValueStrides::offset);
+  if (!scale.fits || !offset.fits) return nullptr;
   const Pass pass = cpu_pass_of(normal_form(std::move(map)), bytes_of(of.from), target);
   const auto& axes = std::get<CpuAxes>(pass.cpu->kernel);
-  if (axes.move != AxesMove::groups) return nullptr;
-  if (bytes_of(of.to) < bytes_of(of.from) && !writes_whole_lines(axes.box, of)) return nullptr;
   FARO_CHECK(pass.cpu->out_offset == static_cast<std::uint64_t>(plan.first.out) * bytes_of(of.from));
+  if (axes.move == AxesMove::channels) return pass.cpu;
+  if (axes.move != AxesMove::groups || !stays_in_registers(of) || scale.axis || offset.axis) return nullptr;
+  if (bytes_of(of.to) < bytes_of(of.from) && !writes_whole_lines(axes.box, of)) return nullptr;
   return pass.cpu;
 }
 
@@ -270,6 +297,14 @@ ValuePlan on_cpu(ValuePlan plan, const Target& target) {
   plan.streamed = true;
   plan.threads = plan.turned->threads;
   return plan;
+}
+
+Arithmetic of_whole_output(const ValuePlan& plan) {
+  Arithmetic of = plan.arithmetic;
+  of.scale.axis = factor_axis(plan, of.scale, &ValueStrides::scale).axis;
+  of.offset.axis = factor_axis(plan, of.offset, &ValueStrides::offset).axis;
+  of.shape = whole(plan.axes);
+  return of;
 }
 
 bool stays_in_registers(const Arithmetic& of) {

@@ -12,8 +12,9 @@
 // do not lie together is written from a box as well. So every view has every arithmetic, and the second pass
 // over a box finds it in the cache.
 //
-// On a CPU (on_cpu) three kinds of views go another way. What is turned in registers and written past the
-// caches is moved as plain numbers are, and changed on its way from the stage to the output (turned). Else,
+// On a CPU (on_cpu) three kinds of views go another way. What is turned in registers, or is pixels of a few
+// channels, and is written past the caches is moved as plain numbers are, and changed on its way from the
+// stage to the output (turned). Else,
 // where numbers become narrower, runs of the input are converted into a box of the narrower type, in the
 // input's order, and a plan moves that past the caches. Rows that need no box, and go past the caches, are
 // converted in the input's order, too.
@@ -85,10 +86,13 @@ ValuePlan make_value_plan(const Strided& view, const Arithmetic& arithmetic, con
 ValuePlan make_value_plan(const std::vector<ValueAxis>& axes, const ValueStrides& first,
                           const Arithmetic& arithmetic, const Target& target);
 
-/// The same as a CPU does it best: turned, where numbers stay in registers, one factor is for all of them and
-/// what is added lies as the output does; or with boxes that are converted as they are read, where numbers
-/// become narrower, nothing is added, and the input has long runs; or with rows in the input's order; else
-/// `plan` itself. For cpu::ValueSweep alone.
+/// The arithmetic with the output's shape, and factors along its axes. Requires: plan.turned.
+Arithmetic of_whole_output(const ValuePlan& plan);
+
+/// The same as a CPU does it best: turned, where what is added lies as the output does and numbers stay in
+/// registers, with one factor for all of them, or are rows of a few channels; or with boxes that are
+/// converted as they are read, where numbers become narrower, nothing is added, and the input has long runs;
+/// or with rows in the input's order; else `plan` itself. For cpu::ValueSweep alone.
 ValuePlan on_cpu(ValuePlan plan, const Target& target);
 
 }  // namespace faro::detail

@@ -476,8 +476,12 @@ static void test_arithmetic(void) {
   memset(&to_floats.offset, 0, sizeof to_floats.offset);
   EXPECT(faro_arithmetic_plan_make_rows(&taken, &to_floats, &plan) == FARO_OK);
   EXPECT(faro_arithmetic_plan_run(plan, in, NULL, out, NULL) == FARO_OK && out[0] == 10 && out[2] == 255 && out[5] == 0);
-  /* Entries elsewhere are a GPU's; those of the host were checked. */
-  EXPECT(faro_arithmetic_plan_run_by(plan, entries, in, NULL, out, NULL) == FARO_UNSUPPORTED);
+  /* Entries elsewhere are checked anew. */
+  const int32_t others[2] = {-1, 1};
+  const int32_t wrong[2] = {0, 2};
+  EXPECT(faro_arithmetic_plan_run_by(plan, others, in, NULL, out, NULL) == FARO_OK && out[2] == 0 && out[3] == 10 && out[5] == 255);
+  EXPECT(faro_arithmetic_plan_run_by(plan, wrong, in, NULL, out, NULL) == FARO_VALUE && out[2] == 0 && out[3] == 10);
+  EXPECT(faro_arithmetic_plan_run_by(plan, entries, in, NULL, out, NULL) == FARO_OK && out[0] == 10 && out[5] == 0);
   EXPECT(faro_arithmetic_plan_run_by(plan, NULL, in, NULL, out, NULL) == FARO_VALUE);
   EXPECT(faro_arithmetic_plan_check(plan, NULL) == FARO_OK && faro_arithmetic_plan_check(NULL, NULL) == FARO_VALUE);
   faro_arithmetic_plan_destroy(plan);

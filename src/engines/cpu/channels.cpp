@@ -273,32 +273,11 @@ std::uint64_t Channels::before_lines(const Move& move) const {
 void Channels::stream(const Move& move, std::byte* stage) const {
   const std::uint64_t a_line = kLineBytes / shape_.width;
   const std::uint64_t before = before_lines(move);
-  if (move.count - before < a_line) return stream_staged(move, stage);
+  if (move.count - before < a_line) return by_stage(move, stage, copy_streamed);
   const Move whole = rest_of(move, before);
   if (!move_lines(whole, true)) return move_plainly(move);
   move_plainly({.from = move.from, .to = move.to, .planes = move.planes, .count = before});
   move_plainly(rest_of(whole, whole.count / a_line * a_line));
-}
-
-void Channels::stream_staged(const Move& all, std::byte* stage) const {
-  const std::uint64_t most = detail::kChannelStageBytes / pixel_bytes() / kLineBytes * kLineBytes;
-  std::int64_t staged[detail::kMostChannels] = {};
-  for (std::uint64_t channel = 0; channel < shape_.channels; ++channel)
-    staged[channel] = static_cast<std::int64_t>(channel * detail::stage_pitch(most * shape_.width));
-  for (std::uint64_t done = 0; done < all.count; done += most) {
-    Move part = rest_of(all, done);
-    part.count = std::min(part.count, most);
-    std::byte* const to = part.to;
-    part.to = stage;
-    if (shape_.parts) part.planes = staged;
-    move(part);
-    if (!shape_.parts) {
-      copy_streamed(stage, to, part.count * pixel_bytes());
-      continue;
-    }
-    for (std::uint64_t channel = 0; channel < shape_.channels; ++channel)
-      copy_streamed(stage + staged[channel], to + all.planes[channel], part.count * shape_.width);
-  }
 }
 
 }  // namespace faro::cpu

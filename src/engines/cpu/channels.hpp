@@ -9,10 +9,12 @@
 // takes as many lookups a register as there are channels, fewer than a copy of a line has time for.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "engines/cpu/element_width.hpp"
 #include "plan/cpu/cpu_workspace.hpp"
 
 namespace faro::cpu {
@@ -43,6 +45,29 @@ class Channels {
   /// way of `stage`, which has detail::channel_stage_bytes().
   void stream(const Move& move, std::byte* stage) const;
 
+  /// By way of `stage`, part by part: write(from, to, bytes) of every run that lies together on both sides.
+  template <typename Write>
+  void by_stage(const Move& all, std::byte* stage, const Write& write) const {
+    const std::uint64_t most = detail::kChannelStageBytes / pixel_bytes() / kLineBytes * kLineBytes;
+    std::int64_t staged[detail::kMostChannels] = {};
+    for (std::uint64_t channel = 0; channel < shape_.channels; ++channel)
+      staged[channel] = static_cast<std::int64_t>(channel * detail::stage_pitch(most * shape_.width));
+    for (std::uint64_t done = 0; done < all.count; done += most) {
+      Move part = rest_of(all, done);
+      part.count = std::min(part.count, most);
+      std::byte* const to = part.to;
+      part.to = stage;
+      if (shape_.parts) part.planes = staged;
+      move(part);
+      if (!shape_.parts) {
+        write(stage, to, part.count * pixel_bytes());
+        continue;
+      }
+      for (std::uint64_t channel = 0; channel < shape_.channels; ++channel)
+        write(stage + staged[channel], to + all.planes[channel], part.count * shape_.width);
+    }
+  }
+
  private:
   std::uint64_t pixel_bytes() const { return shape_.width * shape_.channels; }
   std::uint64_t written_step() const { return shape_.parts ? shape_.width : pixel_bytes(); }
@@ -50,7 +75,6 @@ class Channels {
   Move rest_of(const Move& move, std::uint64_t done) const;
   void move_plainly(const Move& move) const;
   std::uint64_t before_lines(const Move& move) const;
-  void stream_staged(const Move& move, std::byte* stage) const;
 
   bool move_lines(const Move& move, bool streamed) const;
 

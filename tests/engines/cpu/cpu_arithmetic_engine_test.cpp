@@ -17,6 +17,7 @@
 #include "faro/faro.hpp"
 #include "hwy/targets.h"
 #include "number_support.hpp"
+#include "permutation/axis_map.hpp"
 #include "refusal.hpp"
 
 namespace faro::cpu_arithmetic_test {
@@ -399,6 +400,47 @@ TEST(CpuArithmetic, TurnedWhileChanged) {
   }
   hwy::SetSupportedTargetsForTest(0);
   EXPECT_GT(turned, static_cast<int>(rounds));
+}
+
+// Pixels of a few channels to planes and back, past the caches: factors along any axis, types of any width.
+TEST(CpuArithmetic, ChannelsWhileChanged) {
+  constexpr Number kTypes[] = {Number::u8,  Number::i16, Number::f16, Number::bf16,
+                               Number::f32, Number::f64, Number::c64, Number::f8_e4m3fn};
+  Target machine = cpu::target(1);
+  machine.streaming_bytes = 0;
+  int turned = 0;
+  const std::uint64_t rounds = testing::kInstrumented ? 20 : 150;
+  for (std::uint64_t seed = 0; seed < rounds && !::testing::Test::HasFailure(); ++seed) {
+    SplitMix64 random{seed};
+    const std::vector<std::uint64_t> pixels{1 + below(random, 3), 1 + below(random, 90),
+                                            1 + below(random, 90), 2 + below(random, 7)};
+    const std::vector<std::uint64_t> planes{pixels[0], pixels[3], pixels[1], pixels[2]};
+    const bool parts = below(random, 2) == 0;
+    const detail::AxisMap map = parts ? detail::permuted(pixels, detail::dense_strides(pixels), {0, 3, 1, 2})
+                                      : detail::permuted(planes, detail::dense_strides(planes), {0, 2, 3, 1});
+    Drawn drawn{.view = detail::as_strided(map), .past_caches = true};
+    Arithmetic& of = drawn.arithmetic;
+    of.from = kTypes[below(random, std::size(kTypes))];
+    do of.to = kTypes[below(random, std::size(kTypes))];
+    while (is_complex(of.from) && !is_complex(of.to));
+    for (Coefficient* const factor : {&of.scale, &of.offset}) {
+      if (below(random, 3) == 0) continue;
+      const std::size_t axis = below(random, 4);
+      factor->axis = axis;
+      factor->values.clear();
+      for (std::uint64_t i = 0; i < drawn.view.extents[axis]; ++i)
+        factor->values.push_back(static_cast<double>(below(random, 64)) / 16);
+    }
+    if (below(random, 3) == 0) of.addend = Addend{.number = of.to, .beta = 0.5};
+    drawn.accumulates = of.addend && below(random, 2) == 0;
+    drawn.in_past_line = below(random, 64);
+    drawn.out_past_line = below(random, 2) * bytes_of(of.to) * below(random, 9);
+    const auto made = detail::on_cpu(detail::make_value_plan(drawn.view, of, machine), machine);
+    turned += made.turned != nullptr ? 1 : 0;
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + made.explain());
+    expect_arithmetic(drawn, seed);
+  }
+  EXPECT_GT(turned, static_cast<int>(rounds / 2));
 }
 
 TEST(CpuArithmetic, RefusesWhatCannotBe) {

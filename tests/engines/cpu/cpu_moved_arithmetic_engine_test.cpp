@@ -469,8 +469,14 @@ TEST(CpuMovedArithmetic, DrawnRows) {
         std::memcpy(target, changed.data(), to_row);
       }
     }
-    plan.run({in.data(), plan.in_count()}, out.data(), out_count,
-             {of.arithmetic.addend ? addend.data() : nullptr, plan.addend_count()});
+    const NumberArray other{of.arithmetic.addend ? addend.data() : nullptr, plan.addend_count()};
+    if (below(random, 2) == 0) {
+      plan.run({in.data(), plan.in_count()}, out.data(), out_count, other);
+    } else {
+      const std::vector<std::int32_t> elsewhere = of.entries;
+      std::fill(of.entries.begin(), of.entries.end(), -2);
+      plan.run_by(elsewhere.data(), {in.data(), plan.in_count()}, out.data(), out_count, other);
+    }
     for (std::uint64_t i = 0; i < out_count; ++i) {
       ASSERT_TRUE(
           same_number(of.arithmetic.to, false, out.data(), wanted.data(), static_cast<std::int64_t>(i)))

@@ -77,7 +77,7 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
             move_groups(grid, share, step, stage);
             break;
           case detail::AxesMove::channels:
-            move_channels(grid, share, step.in, step.out, stage);
+            move_channels(grid, share, step, stage);
             break;
           case detail::AxesMove::lines:
             move_lines(grid, share, step.in, step.out, stage);
@@ -257,15 +257,23 @@ class AxesProgram final : public ElementProgram, private AxesBoxes {
 
   // --- rows of a few channels
 
-  void move_channels(const Grid& grid, Share share, const std::byte* in, std::byte* out,
-                     std::byte* stage) const {
+  void move_channels(const Grid& grid, Share share, const Step& step, std::byte* stage) const {
+    // Numbers that are changed are so from the stage on, in the first-level cache.
+    const auto change = [&](const std::byte* from, const std::byte* to, std::uint64_t bytes) {
+      const std::uint64_t width = bytes_of(step.written->program().from);
+      step.written->write(from, static_cast<std::uint64_t>(to - step.out) / width, bytes / width);
+    };
     for (Boxes boxes(*this, grid, share, stage); boxes.any(); boxes.advance()) {
       const Box& box = boxes.now();
-      channels_->stream({.from = in + box.source,
-                         .to = out + box.target,
-                         .planes = column_to_.data(),
-                         .count = box.extents[channel_axes_.row]},
-                        stage);
+      const Channels::Move move{.from = step.in + box.source,
+                                .to = step.out + box.target,
+                                .planes = column_to_.data(),
+                                .count = box.extents[channel_axes_.row]};
+      if (step.written == nullptr) {
+        channels_->stream(move, stage);
+      } else {
+        channels_->by_stage(move, stage, change);
+      }
     }
   }
 

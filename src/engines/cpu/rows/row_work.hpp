@@ -35,11 +35,13 @@ struct RowWork {
     if (!std::holds_alternative<Add>(of.move())) join_arrays();
   }
 
-  /// Threads for so many bytes: a few of them are moved sooner than a thread is woken.
+  /// Threads for so many bytes: a few of them are moved sooner than a thread is woken; a row takes as long as
+  /// some bytes.
   int threads_for(std::uint64_t bytes) const {
-    constexpr std::uint64_t kThreadBytes = 1 << 16;
-    return static_cast<int>(
-        std::min<std::uint64_t>(static_cast<std::uint64_t>(threads), 1 + bytes / kThreadBytes));
+    constexpr std::uint64_t kThreadBytes = 1 << 19;
+    constexpr std::uint64_t kLeastBytes = 16;
+    const std::uint64_t most = std::max(bytes, kLeastBytes * moved_rows()) / kThreadBytes + 1;
+    return static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(threads), most));
   }
 
   const RowPlan& plan;

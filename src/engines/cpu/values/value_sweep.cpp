@@ -76,7 +76,7 @@ struct FactorTable {
 class TurnedValues {
  public:
   explicit TurnedValues(const ValuePlan& plan)
-      : values_(plan.arithmetic, true),
+      : values_(detail::of_whole_output(plan), true),
         passes_({*plan.turned}, nullptr),
         first_(static_cast<std::uint64_t>(plan.first.out)) {}
 
