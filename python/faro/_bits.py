@@ -92,6 +92,8 @@ def permute_dims(x: Any, axes: Sequence[int] | None, bits: Any, shape: Any, bit_
     extents = _run.shape_of(shape, operation)
     order = tuple(range(len(extents)))[::-1] if axes is None else _run.order_of(axes, len(extents), operation)
     items = _in_items([extents[axis] for axis in order], whole, array.itemsize)
+    if 0 in extents:  # there is a map of one axis of no elements
+        extents, order = (0,), (0,)
     options = _options(whole, bit_order, 0, operation, zero_pads=True)
     return _moved(x, _asked_axes(tuple(extents), tuple(order), options), items, out, operation)
 

@@ -90,8 +90,10 @@ def as_elements(given: Any, dtype: Any, operation: str, what: str) -> Any:
         if _kinds.is_masked(plain):
             refuse(operation, f"{what} that is masked", f"elements {dtype}", kind=FaroTypeError)
         with np.errstate(over="ignore"):
-            made = np.asarray(given, dtype)
+            # ml_dtypes' types read and write single numbers in this machine's order, whatever theirs is.
+            made = np.asarray(given, dtype if dtype.isnative or dtype.kind != "V" or dtype.fields else dtype.newbyteorder("="))
         is_changed = not is_date and dtype.fields is None and bool(_is_changed(made, plain, np))
+        made = made if made.dtype == dtype else made.astype(dtype)
     except (OverflowError, ValueError, TypeError) as why:
         if isinstance(why, FaroError):
             raise

@@ -347,6 +347,8 @@ def add_at(out: Any, indices: Any, values: Any, axis: int = 0, *, sums: str = "u
 def _write_changed(out: Any, indices: Any, values: Any, axis: int, operation: str, stream: Any, check: bool, threads: int, change: Any,
                    move: int, sums: int = 0) -> Any:
     def rows_of(target: _arrays.Array) -> tuple[_arithmetic.Rows, tuple[int, ...]]:
+        if move == _arithmetic.ADD:
+            _row_values.number_of(target, operation, whole=True)
         k = _run.axis_of(axis, len(target.shape), operation)
         entries = _arithmetic.entries_beside(target, indices, operation)
         if len(entries.shape) > 1:

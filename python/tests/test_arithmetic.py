@@ -550,6 +550,7 @@ def test_extents_of_0_and_1():
     (lambda x: faro.put(x, [1], np.ones((1, 3), np.int8), dtype="float32"), "elements float32"),
     (lambda x: faro.put(x, [1], np.ones((1, 3)), add=x), "add= of shape (2, 3)"),
     (lambda x: faro.add_at(x, [1], np.ones((1, 3)), scale=np.ones((2, 1))), "differs from row to row"),
+    (lambda x: faro.add_at(x.view(x.dtype.newbyteorder()), [1], np.ones((1, 3)), scale=2), "this machine's byte order"),
     (lambda x: faro.put(x, [1], x[:1], scale=2), "disjoint"),
     (lambda x: faro.permute_dims(x, dtype="float32", out=np.empty((3, 2), np.float64)), "elements float32"),
     (lambda x: faro.permute_dims(x, add=x.T, out=x.T), "disjoint"),

@@ -17,7 +17,7 @@ def unpacked(x, bits, order="low"):
 @pytest.mark.parametrize("order", ["low", "high"])
 def test_axes_of_any_extents(bits, order):
     rng = np.random.default_rng(bits)
-    for shape in [(8, 16), (3, 5), (2, 3, 40), (64, 7, 24), (1, 1), (100, 300)]:
+    for shape in [(8, 16), (3, 5), (2, 3, 40), (64, 7, 24), (1, 1), (100, 300), (0, 8), (3, 0, 5)]:
         axes = tuple(int(a) for a in rng.permutation(len(shape)))
         count = int(np.prod(shape))
         x = rng.integers(0, 256, -(-count * bits // 8), dtype="u1")

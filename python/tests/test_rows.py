@@ -25,6 +25,12 @@ def test_take(shape, data):
     assert got.dtype == x.dtype and got.shape == wanted.shape and (got == wanted).all()
 
 
+def test_a_fill_has_the_byte_order_of_the_elements():
+    x = np.array([2, 4], np.float32).astype(pytest.importorskip("ml_dtypes").bfloat16)
+    swapped = x.astype(x.dtype.newbyteorder())
+    assert faro.take(swapped, [1, -1], fill=1).tobytes() == faro.take(x, [1, -1], fill=1).byteswap().tobytes()
+
+
 def test_take_fills_and_refuses():
     x = np.arange(6.0).reshape(3, 2)
     assert faro.take(x, [1, -1], 0, fill=0).tolist() == [[2, 3], [0, 0]]

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "api/arithmetic_state.hpp"
+#include "api/planning.hpp"
 #include "api/row_engine.hpp"
 #include "engines/cpu.hpp"
 #include "engines/cpu/values/row_value_sweep.hpp"
@@ -112,6 +113,7 @@ struct DeviceAddedRows final : DeviceRowState {
 
 ExecutableArithmetic plan_rows(const RowMove& move, const RowLayout& layout, const Arithmetic& arithmetic,
                                const PlanOptions& options) {
+  detail::check_threads(options.threads, "plan rows");
   const bool on_gpu = detail::engine_of_rows(move, options.engine) == Engine::cuda;
   const detail::RowValues made = detail::make_row_values(
       move, layout, arithmetic, on_gpu ? cuda::target(options.device) : cpu::target(options.threads));

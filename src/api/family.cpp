@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/array_checks.hpp"
+#include "api/planning.hpp"
 #include "engines/cpu.hpp"
 #include "engines/cuda_family.hpp"
 #include "faro/error.hpp"
@@ -101,10 +102,7 @@ struct ShapeFamily::State {
 };
 
 ShapeFamily::ShapeFamily(const FamilyMap& map, const PlanOptions& options) {
-  if (options.threads < 0 || options.threads > kMaxThreads) {
-    fail(ErrorCode::value, "plan a family", std::to_string(options.threads) + " threads",
-         "0 (as many as OpenMP would use) to " + std::to_string(kMaxThreads));
-  }
+  detail::check_threads(options.threads, "plan a family");
   auto made = std::make_unique<State>();
   made->plan = detail::plan_family(map);
   if (options.engine == Engine::cuda) {

@@ -25,10 +25,7 @@ namespace {
 using schedule::IndexSchedule;
 
 void check_options(const PlanOptions& options) {
-  if (options.threads < 0 || options.threads > kMaxThreads) {
-    fail(ErrorCode::value, "plan", std::to_string(options.threads) + " threads",
-         "0 (as many as OpenMP would use) to " + std::to_string(kMaxThreads));
-  }
+  check_threads(options.threads, "plan");
   const bool on_gpu = options.engine == Engine::cuda;
   if (!on_gpu && options.device != cuda::kCurrentDevice) {
     fail(ErrorCode::value, "plan",
@@ -310,6 +307,12 @@ Recognition recognise_where_it_is(const Indexed& indexed, int threads) {
 }
 
 }  // namespace
+
+void check_threads(int threads, const char* operation) {
+  if (threads >= 0 && threads <= kMaxThreads) return;
+  fail(ErrorCode::value, operation, std::to_string(threads) + " threads",
+       "0 (as many as OpenMP would use) to " + std::to_string(kMaxThreads));
+}
 
 Decision decide(const Problem& problem, const PlanOptions& asked) {
   check_problem(problem);

@@ -21,4 +21,7 @@ struct Decision {
 /// Errors: those of faro::plan.
 Decision decide(const Problem& problem, const PlanOptions& options);
 
+/// Errors: ErrorCode::value for fewer threads than 0 or more than kMaxThreads.
+void check_threads(int threads, const char* operation);
+
 }  // namespace faro::detail

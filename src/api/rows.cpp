@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/array_checks.hpp"
+#include "api/planning.hpp"
 #include "api/reused_rows.hpp"
 #include "api/row_engine.hpp"
 #include "engines/cpu.hpp"
@@ -178,6 +179,7 @@ ExecutableRows ExecutableRows::with_entries_at(const void* entries) const {
 }
 
 ExecutableRows plan_rows(const RowMove& move, const RowLayout& layout, const RowOptions& options) {
+  detail::check_threads(options.threads, "plan rows");
   const bool on_gpu = detail::engine_of_rows(move, options.engine) == Engine::cuda;
   return {RowPlan(move, layout, on_gpu ? cuda::target(options.device) : cpu::target(options.threads),
                   options.check),

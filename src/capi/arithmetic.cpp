@@ -91,10 +91,10 @@ faro_arithmetic_plan* new_map_arithmetic(const Permutation& map, Shape out_shape
   return new faro_arithmetic_plan{.plan = faro::plan(problem, made, plan_options(options))};
 }
 
-RowMove move_in(const faro_moved_rows& of, Number to) {
+RowMove move_in(const faro_moved_rows& of, Number from, Number to) {
   switch (of.move) {
     case FARO_TAKE:
-      return take_of(*of.rows, of.fill, of.fill_bytes);
+      return take_of(*of.rows, of.fill, of.fill_bytes, of.rows->row_bytes / bytes_of(from) * bytes_of(to));
     case FARO_PUT:
       return Put{.to = entries_in(*of.rows), .rows = of.rows->rows};
     case FARO_ADD:
@@ -115,8 +115,8 @@ faro_arithmetic_plan* new_row_arithmetic(const faro_moved_rows& of, const faro_a
   require_dense_addend(arithmetic);
   made.shape = given_shape(of.rank, of.out_shape);
   return new faro_arithmetic_plan{
-      .plan = plan_rows(move_in(of, made.to), {.outer = of.rows->outer, .row_bytes = of.rows->row_bytes},
-                        made, options)};
+      .plan = plan_rows(move_in(of, made.from, made.to),
+                        {.outer = of.rows->outer, .row_bytes = of.rows->row_bytes}, made, options)};
 }
 
 // The arrays of a run, which begin where the plan's strides do.

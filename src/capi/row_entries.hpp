@@ -18,8 +18,9 @@ RowNumbers numbers_of(const void* entries, std::uint64_t count, int entry_bytes,
 /// Those of a faro_rows. Errors: as numbers_of.
 RowNumbers entries_in(const faro_rows& rows);
 
-/// `fill`: as faro_take's.
-Take take_of(const faro_rows& rows, const void* fill, std::uint64_t fill_bytes);
+/// `fill`: as faro_take's. Errors: ErrorCode::value for one longer than a row of the output, which is not
+/// read.
+Take take_of(const faro_rows& rows, const void* fill, std::uint64_t fill_bytes, std::uint64_t out_row_bytes);
 
 /// Errors: ErrorCode::value for no type of sums.
 Sums sums_of(faro_sums sums);

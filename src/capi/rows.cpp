@@ -70,8 +70,11 @@ RowNumbers entries_in(const faro_rows& rows) {
   return numbers_of(rows.entries, rows.count, rows.entry_bytes, rows.is_signed);
 }
 
-Take take_of(const faro_rows& rows, const void* fill, std::uint64_t fill_bytes) {
+Take take_of(const faro_rows& rows, const void* fill, std::uint64_t fill_bytes, std::uint64_t out_row_bytes) {
   Take take{.from = entries_in(rows), .rows = rows.rows};
+  if (fill != nullptr && fill_bytes > out_row_bytes)  // before it is read
+    fail(ErrorCode::value, "take", "a fill of " + std::to_string(fill_bytes) + " bytes",
+         "one that divides a row of " + std::to_string(out_row_bytes) + " bytes");
   if (fill != nullptr && fill_bytes == 0) {
     take.fill = Fill::kept();
   } else if (fill != nullptr) {
@@ -241,7 +244,7 @@ faro_status faro_take(const faro_rows* rows, const void* fill, uint64_t fill_byt
   return guarded([&] {
     require_argument(rows, "take rows", "rows");
     if (fill == nullptr && faro::capi::took_few(*rows, in, out)) return;
-    faro::capi::run_rows(*rows, faro::capi::take_of(*rows, fill, fill_bytes), true, in, out);
+    faro::capi::run_rows(*rows, faro::capi::take_of(*rows, fill, fill_bytes, rows->row_bytes), true, in, out);
   });
 }
 
@@ -250,7 +253,7 @@ faro_status faro_take_new(const faro_rows* rows, const void* fill, uint64_t fill
   return guarded([&] {
     require_argument(rows, "take rows", "rows");
     if (fill == nullptr && faro::capi::took_few(*rows, in, out)) return;
-    faro::capi::run_rows(*rows, faro::capi::take_of(*rows, fill, fill_bytes), true, in, out,
+    faro::capi::run_rows(*rows, faro::capi::take_of(*rows, fill, fill_bytes, rows->row_bytes), true, in, out,
                          faro::EntryCheck::meanwhile);
   });
 }
@@ -274,7 +277,8 @@ faro_status faro_row_plan_take(const faro_rows* rows, const void* fill, uint64_t
                                const faro_options* options, faro_row_plan** plan) {
   return guarded([&] {
     require_argument("take rows", {{rows, "rows"}, {plan, "plan"}});
-    *plan = faro::capi::new_row_plan(*rows, faro::capi::take_of(*rows, fill, fill_bytes), options);
+    *plan = faro::capi::new_row_plan(*rows, faro::capi::take_of(*rows, fill, fill_bytes, rows->row_bytes),
+                                     options);
   });
 }
 

@@ -58,9 +58,14 @@ void check_move(const RowValues& values) {
          is_take(values.move) ? "strides of an added array" : "an added array, and rows that are not taken",
          "a dense one where rows are taken", "Add accumulates on the output");
   }
-  if (const auto* const add = std::get_if<Add>(&values.move); add != nullptr && add->number != of.to) {
-    fail(ErrorCode::value, "plan rows", fmt::format("sums of {}", name(add->number)),
-         fmt::format("{}, what rows are converted to", name(of.to)));
+  if (const auto* const add = std::get_if<Add>(&values.move); add != nullptr) {
+    if (add->number != of.to)
+      fail(ErrorCode::value, "plan rows", fmt::format("sums of {}", name(add->number)),
+           fmt::format("{}, what rows are converted to", name(of.to)));
+    // Sums are kept in the output itself.
+    if (of.out_swapped && bytes_of(of.to) > 1)
+      fail(ErrorCode::unsupported, "plan rows", "sums of numbers in the other byte order",
+           "an output in this machine's byte order");
   }
   if (const auto* const take = std::get_if<Take>(&values.move)) {
     const std::size_t bytes = take->fill.value.size();

@@ -45,7 +45,8 @@ struct RowValues {
 /// `layout.row_bytes` are the input's. Errors: ErrorCode::value for rows that are no whole number of numbers,
 /// a shape that is not the output's, a type of sums that is not the output's, a fill that is no number of the
 /// output, those of check(arithmetic, shape) and check_rows; ErrorCode::unsupported for what is put or added
-/// with an addend, or with factors that differ from row to row.   Cost: a sweep of the entries, but on a GPU.
+/// with an addend, or with factors that differ from row to row, and for sums in the other byte order.   Cost:
+/// a sweep of the entries, but on a GPU.
 RowValues make_row_values(const RowMove& move, const RowLayout& layout, const Arithmetic& arithmetic,
                           const Target& target);
 

@@ -507,6 +507,14 @@ static void test_rows(void) {
   const float taken[8] = {5, 6, 1, 2, 5, 6, 9, 9};
   EXPECT(memcmp(out, taken, sizeof taken) == 0);
   EXPECT(faro_take(&rows, NULL, 0, in, out) == FARO_VALUE); /* the absent row has no fill */
+  EXPECT(faro_take(&rows, &fill_value, UINT64_MAX, in, out) == FARO_VALUE); /* not read */
+  const int no_threads[2] = {-1, 2000000000};
+  for (int i = 0; i < 2; ++i) {
+    faro_rows wrong_team = rows;
+    wrong_team.threads = no_threads[i];
+    EXPECT(faro_take(&wrong_team, &fill_value, sizeof fill_value, in, out) == FARO_VALUE);
+    EXPECT(strstr(faro_last_message(), "threads") != NULL);
+  }
   const int32_t past[1] = {3};
   faro_rows wrong = rows;
   wrong.entries = past;

@@ -520,6 +520,10 @@ TEST(CpuMovedArithmetic, RefusesWhatCannotBe) {
               plan_rows(Add{.to = numbers, .rows = 6}, {.row_bytes = 8}, Arithmetic{.to = Number::f64});
             }).find("sums of f32, wanted f64"),
             std::string::npos);
+  EXPECT_NE(refusal_of([&] {
+              plan_rows(Add{.to = numbers, .rows = 6}, {.row_bytes = 8}, Arithmetic{.out_swapped = true});
+            }).find("sums of numbers in the other byte order"),
+            std::string::npos);
   std::vector<float> array(32, 1.0F);
   const auto moves = plan(map, Arithmetic{});
   EXPECT_NE(refusal_of([&] {
