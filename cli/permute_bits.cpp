@@ -17,7 +17,6 @@
 #include "cli/report.hpp"
 #include "faro/packed.hpp"
 #include "io/npy.hpp"
-#include "size_text.hpp"
 
 namespace faro::cli {
 namespace {

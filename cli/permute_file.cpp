@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <optional>
 #include <utility>
@@ -18,7 +17,6 @@
 #include "engines/cpu.hpp"
 #include "faro/file.hpp"
 #include "faro/schedule/index_schedule.hpp"
-#include "faro/shell.hpp"
 #include "file/disk.hpp"
 #include "file/fortran_order.hpp"
 #include "file/sweep.hpp"
@@ -27,7 +25,6 @@
 #include "io/npy_update.hpp"
 #include "io/output_file.hpp"
 #include "io/transfers.hpp"
-#include "permutation/rows.hpp"
 #include "plan/form_to_run.hpp"
 
 namespace faro::cli {

@@ -36,7 +36,6 @@ plan in-place 'random_bmmc(20, 1)' --in-place
 plan axes 'axes(96 75 75 96; 3 2 1 0)'
 plan plane 'axes(300 400 500; 2 0 1)'
 draw layout-column layout --rows 32 --columns 32 --access row --access column
-draw layout-ldmatrix layout --rows 64 --columns 64 --element-bytes 2 --access 'row(8)' --access 'column(8)'
 draw network-sort network explain sort --bits 4 --tile-bits 3 --segment-bits 1
 draw timeline-diagonal simulate transpose-diagonal --width 4 --latency 3 --n 16
 draw timeline-straightforward simulate transpose-straightforward --width 4 --latency 3 --n 16

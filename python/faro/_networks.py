@@ -13,7 +13,6 @@ from ._errors import FaroTypeError, refuse
 
 __all__ = ["network", "explain_network", "sort", "walsh_hadamard", "fft"]
 
-# The remedy for arrays of JAX that are traced or sharded.
 _ELEMENTS = {"i4": "i32", "u4": "u32", "i8": "i64", "u8": "u64", "f4": "f32", "f8": "f64", "c8": "c64", "c16": "c128"}
 
 

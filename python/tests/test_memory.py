@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -82,21 +82,15 @@ def test_take_and_what_is_written_with_strides():
 
 def test_threads():
     x = np.arange(1 << 19).reshape(1 << 9, 1 << 10)
-    wrong = []
 
     def work(seed):
         for _ in range(20):
             y = faro.roll(x, seed, 1)
             z = faro.permute_dims(y, (1, 0))
-            if not (y == np.roll(x, seed, 1)).all() or not (z == y.T).all():
-                wrong.append(seed)
+            assert (y == np.roll(x, seed, 1)).all() and (z == y.T).all()
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    assert not wrong
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(work, range(6)))
 
 
 @pytest.mark.parametrize("said, kept", [("0", "0"), ("16777216", "8388608")])

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -230,20 +231,14 @@ def test_threads_share_plans():
     x = np.arange(1 << 16).reshape(256, 256)
     wanted = np.ascontiguousarray(x.T)
     plan = faro.plan("transpose", x)
-    wrong = []
 
     def work(k):
         for i in range(30):
             small = x[: 8 + (k + i) % 9, : 3 + k]
-            if not (faro.permute_dims(small, (1, 0)) == small.T).all() or not (plan(x) == wanted).all():
-                wrong.append((k, i))
+            assert (faro.permute_dims(small, (1, 0)) == small.T).all() and (plan(x) == wanted).all(), (k, i)
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(work, range(6)))
 
 
 def test_the_lock_is_released():

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import faro
 import numpy as np
@@ -179,7 +180,7 @@ def test_devices_of_jax(ranks):
 def test_words_by_sockets():
     """Ranks as threads: what all said, what is too long for once, and a rank that is gone."""
     ranks, meet, posted = 3, threading.Barrier(3), [b""] * 3
-    seen, wrong = [[] for _ in range(ranks)], []
+    seen = [[] for _ in range(ranks)]
 
     def work(rank):
         def gather(word):
@@ -189,28 +190,20 @@ def test_words_by_sockets():
             meet.wait(60)
             return words
 
-        try:
-            words = _sockets.between(ranks, rank, gather)
-            seen[rank].append(words.gather(bytes([rank]) * rank))
-            seen[rank].append(words.gather(b"x" * (100000 if rank == 1 else 5)))
-            seen[rank].append(words.gather(b"again"))
-            meet.wait(60)
-            if rank == 2:
-                for peer in words._peers.values():
-                    peer.close()
-                return
-            with pytest.raises(faro.FaroDeviceError, match="no word from rank [012]"):
-                words.gather(b"lost")
-        except BaseException as error:
-            wrong.append(error)
-            raise
+        words = _sockets.between(ranks, rank, gather)
+        seen[rank].append(words.gather(bytes([rank]) * rank))
+        seen[rank].append(words.gather(b"x" * (100000 if rank == 1 else 5)))
+        seen[rank].append(words.gather(b"again"))
+        meet.wait(60)
+        if rank == 2:
+            for peer in words._peers.values():
+                peer.close()
+            return
+        with pytest.raises(faro.FaroDeviceError, match="no word from rank [012]"):
+            words.gather(b"lost")
 
-    threads = [threading.Thread(target=work, args=(rank,)) for rank in range(ranks)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    with ThreadPoolExecutor(ranks) as threads:
+        list(threads.map(work, range(ranks)))
     assert all(each == [[b"", b"\1", b"\2\2"], None, [b"again"] * 3] for each in seen)
     assert _sockets.between(65, 0, lambda word: []) is False
     # Where one finds no folder there are none.

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <utility>
 #include <variant>
 
 #include "api/arithmetic_state.hpp"

@@ -18,8 +18,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <string>
 
 #include "faro/file.hpp"
 #include "file/places.hpp"

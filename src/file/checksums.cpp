@@ -122,17 +122,30 @@ struct SourceAxis {
   std::uint64_t reach_behind = 0;  // how far the axes behind it reach in the output
 };
 
-// Where element `rest` of what axes `axis` and up reach comes from: `from` becomes it. Of an axis that
-// interleaves with those behind it several indices may lead near enough; one of them leads there.
-bool find_source(std::span<const SourceAxis> axes, std::uint64_t rest, std::uint64_t& from) {
-  if (axes.empty()) return rest == 0;
+// The axes in their order, with how far those behind each reach, where an element reaches `reach` itself.
+void order_axes(std::vector<SourceAxis>& axes, std::uint64_t reach) {
+  std::sort(axes.begin(), axes.end(), [](const SourceAxis& a, const SourceAxis& b) { return a.out > b.out; });
+  for (std::size_t a = axes.size(); a-- > 0;) {
+    axes[a].reach_behind = reach;
+    reach += (axes[a].extent - 1) * axes[a].out;
+  }
+}
+
+// Where place `rest` of what these axes reach with elements of `width` comes from: `from` becomes it, and
+// `rest` the place within the element. Of an axis that interleaves with those behind it several indices may
+// lead near enough; one of them leads there.
+bool find_source(std::span<const SourceAxis> axes, std::uint64_t width, std::uint64_t& rest,
+                 std::uint64_t& from) {
+  if (axes.empty()) return rest < width;
   const SourceAxis& axis = axes.front();
   const std::uint64_t least =
       rest > axis.reach_behind ? detail::ceil_div(rest - axis.reach_behind, axis.out) : 0;
   const std::uint64_t most = std::min(rest / axis.out, axis.extent - 1);
   for (std::uint64_t index = least; index <= most; ++index) {
+    std::uint64_t left = rest - index * axis.out;
     std::uint64_t found = from + index * static_cast<std::uint64_t>(axis.in);
-    if (!find_source(axes.subspan(1), rest - index * axis.out, found)) continue;
+    if (!find_source(axes.subspan(1), width, left, found)) continue;
+    rest = left;
     from = found;
     return true;
   }
@@ -148,22 +161,19 @@ std::optional<Sources> sources_of(const Strided& view) {
     if (view.out_strides[a] <= 0) return std::nullopt;
     axes.push_back({view.extents[a], static_cast<std::uint64_t>(view.out_strides[a]), view.in_strides[a]});
   }
-  std::sort(axes.begin(), axes.end(), [](const SourceAxis& a, const SourceAxis& b) { return a.out > b.out; });
+  order_axes(axes, 0);
   // How many indices at most may have to be tried for an element.
   constexpr double kMostTrials = 4096;
   double trials = 1;
-  std::uint64_t reach = 0;
-  for (std::size_t a = axes.size(); a-- > 0;) {
-    axes[a].reach_behind = reach;
-    trials *= 1 + static_cast<double>(std::min(reach / axes[a].out, axes[a].extent - 1));
-    reach += (axes[a].extent - 1) * axes[a].out;
-  }
+  for (const SourceAxis& axis : axes)
+    trials *= 1 + static_cast<double>(std::min(axis.reach_behind / axis.out, axis.extent - 1));
   if (trials > kMostTrials) return std::nullopt;
   return [axes, in_offset = view.in_offset, out_offset = view.out_offset](std::uint64_t first,
                                                                           std::span<std::uint64_t> elements) {
     for (std::size_t i = 0; i < elements.size(); ++i) {
       std::uint64_t from = in_offset;
-      const bool is_found = find_source(axes, first + i - out_offset, from);
+      std::uint64_t place = first + i - out_offset;
+      const bool is_found = find_source(axes, 1, place, from);
       elements[i] = is_found ? from : kNoSource;
     }
   };
@@ -196,19 +206,16 @@ class RowFinder {
           {digit.extent, static_cast<std::uint64_t>(digit.stride), static_cast<std::int64_t>(radix)});
       radix *= digit.extent;
     }
-    std::sort(axes_.begin(), axes_.end(),
-              [](const SourceAxis& a, const SourceAxis& b) { return a.out > b.out; });
-    std::uint64_t reach = rows.bytes - 1;
-    for (std::size_t a = axes_.size(); a-- > 0;) {
-      axes_[a].reach_behind = reach;
-      reach += (axes_[a].extent - 1) * axes_[a].out;
-    }
+    order_axes(axes_, rows.bytes - 1);
   }
 
   std::optional<std::uint64_t> operator()(std::uint64_t offset) const {
     if (!axes_.empty()) {
       const std::uint64_t first = rows_.begin + rows_.base;
-      return offset < first ? std::nullopt : in_row(axes_, offset - first, 0);
+      std::uint64_t place = offset - first;
+      std::uint64_t row = 0;
+      if (offset < first || !find_source(axes_, rows_.bytes, place, row)) return std::nullopt;
+      return row * rows_.bytes + place;
     }
     auto found = std::upper_bound(ranges_.begin(), ranges_.end(), offset,
                                   [](std::uint64_t a, const Rows::Range& b) { return a < b.offset; });
@@ -217,21 +224,6 @@ class RowFinder {
   }
 
  private:
-  std::optional<std::uint64_t> in_row(std::span<const SourceAxis> axes, std::uint64_t rest,
-                                      std::uint64_t row) const {
-    if (axes.empty()) return rest < rows_.bytes ? std::optional(row * rows_.bytes + rest) : std::nullopt;
-    const SourceAxis& axis = axes.front();
-    const std::uint64_t least =
-        rest > axis.reach_behind ? detail::ceil_div(rest - axis.reach_behind, axis.out) : 0;
-    const std::uint64_t most = std::min(rest / axis.out, axis.extent - 1);
-    for (std::uint64_t index = least; index <= most; ++index) {
-      const auto found =
-          in_row(axes.subspan(1), rest - index * axis.out, row + index * static_cast<std::uint64_t>(axis.in));
-      if (found) return found;
-    }
-    return std::nullopt;
-  }
-
   const Rows& rows_;
   std::vector<Rows::Range> ranges_;  // in the order of the file
   std::vector<SourceAxis> axes_;  // instead: out is the stride, in the weight of the digit in a row's number

@@ -14,7 +14,6 @@
 //                            arrays a step, one pass
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <vector>
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <bit>
 
 #include "faro/error.hpp"

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "faro/error.hpp"
 #include "permutation/index_check.hpp"
 
 namespace faro::detail {

@@ -1,9 +1,7 @@
 #include "plan/row_staged.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
-#include <numeric>
 #include <variant>
 
 #include "rounding.hpp"

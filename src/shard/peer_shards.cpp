@@ -1,7 +1,6 @@
 // Several GPUs in one process: a thread for each rank, for as long as a call takes.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <exception>
 #include <functional>
 #include <optional>

@@ -2,7 +2,6 @@
 // the other ranks.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <utility>

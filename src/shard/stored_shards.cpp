@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "faro/engines/cuda.hpp"
-#include "faro/error.hpp"
 #include "shard/device_shards.hpp"
 #include "shard/mesh_method.hpp"
 #include "shard/methods.hpp"

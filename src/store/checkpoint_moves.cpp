@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <cstdlib>
 #include <utility>
 
 #include "faro/error.hpp"

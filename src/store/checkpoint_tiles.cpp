@@ -4,8 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "faro/error.hpp"
-
 namespace faro::store {
 namespace {
 

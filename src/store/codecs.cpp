@@ -12,7 +12,6 @@
 #include <type_traits>
 
 #include "faro/error.hpp"
-#include "faro/suggest.hpp"
 
 #ifdef FARO_HAVE_ZLIB
 #include <zlib.h>

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "faro/error.hpp"
-#include "faro/suggest.hpp"
 #include "io/file_system.hpp"
 #include "store/ranges.hpp"
 

@@ -207,12 +207,9 @@ RunForm dense_run(Shape shape, ElementType type, std::uint64_t offset, ByteOrder
 RunForm fortran_run(Shape shape, ElementType type, std::uint64_t offset, ByteOrder byte_order) {
   std::vector<std::size_t> order = c_order(shape.size());
   std::reverse(order.begin(), order.end());
-  Strides strides = dense_strides(shape, order);
-  return {.shape = std::move(shape),
-          .strides = std::move(strides),
-          .type = std::move(type),
-          .byte_order = byte_order,
-          .offset = offset};
+  RunForm run = dense_run(std::move(shape), std::move(type), offset, byte_order);
+  run.strides = dense_strides(run.shape, order);
+  return run;
 }
 
 std::uint64_t end_of(const RunForm& run) {

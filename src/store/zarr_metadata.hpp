@@ -7,7 +7,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "store/format.hpp"
 #include "store/json.hpp"

@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "faro/plan/row_plan.hpp"
-#include "io/buffer.hpp"
 #include "size_text.hpp"
 #include "tell/row_counts.hpp"
 

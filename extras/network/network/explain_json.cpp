@@ -7,7 +7,6 @@
 #include "faro/json_schema.hpp"
 #include "faro/network/plan.hpp"
 #include "faro/permutation/permutation.hpp"
-#include "network/pass_facts.hpp"
 #include "network/text.hpp"
 #include "tell/margin_text.hpp"
 

@@ -6,7 +6,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "faro/error.hpp"
 #include "faro/network/operator.hpp"
 #include "network/operator_script.hpp"
 #include "network/scalar_types.hpp"

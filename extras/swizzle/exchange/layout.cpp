@@ -2,8 +2,6 @@
 
 #include <numeric>
 
-#include "faro/error.hpp"
-
 namespace faro::exchange {
 
 int Layout::element_bits() const {

@@ -2,7 +2,6 @@
 #include <utility>
 #include <vector>
 
-#include "faro/error.hpp"
 #include "faro/swizzle/hole.hpp"
 #include "swizzle/arithmetic.hpp"
 

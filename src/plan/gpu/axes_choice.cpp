@@ -10,7 +10,6 @@
 #include "layout/strided_box.hpp"
 #include "plan/gpu/axes_registers.hpp"
 #include "plan/gpu/lines_or_boxes.hpp"
-#include "rounding.hpp"
 
 namespace faro::detail {
 namespace {

@@ -15,7 +15,6 @@
 #include "plan/planners.hpp"
 #include "plan/solved_passes.hpp"
 #include "plan/solvers.hpp"
-#include "size_text.hpp"
 
 namespace faro::detail {
 namespace {
