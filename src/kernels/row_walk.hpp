@@ -36,15 +36,18 @@ constexpr std::uint64_t RowWalk::blocks(std::uint64_t rows) const {
   return (rows * parts + of_block - 1) / of_block;
 }
 
+constexpr std::uint32_t walk_bits(std::uint64_t number) {
+  return static_cast<std::uint32_t>(std::bit_width(number));  // on the host
+}
+
 /// As measured on an H200 with vectors of 4 and 8 bytes (docs/notes/row-experiments.md): a thread pays its
 /// entry back by some vectors, and what is written at random wants longer pieces than what is read so.
 constexpr RowWalk row_walk(RowDirection direction, std::uint64_t vectors, std::uint64_t rows) {
   const bool takes = direction == RowDirection::take;
-  if (vectors <= (takes ? 8 : 16))
-    return {.lane_bits = static_cast<std::uint32_t>(std::bit_width(vectors - 1))};
+  if (vectors <= (takes ? 8 : 16)) return {.lane_bits = walk_bits(vectors - 1)};
   constexpr std::uint64_t kFewVectors = std::uint64_t{1} << 22;  // which one lane each keeps a GPU busy with
   const std::uint64_t most = rows < kFewVectors / vectors ? kWalkedTogether : 4 * kWalkedTogether;
-  const auto wanted = static_cast<std::uint32_t>(std::bit_width(vectors / (takes ? 6 : 3)) - 1);
+  const std::uint32_t wanted = walk_bits(vectors / (takes ? 6 : 3)) - 1;
   const std::uint32_t least = takes && vectors <= 32 ? 2 : 3;
   const std::uint32_t lane_bits = wanted < least ? least : wanted > 5 ? 5 : wanted;
   const std::uint64_t parts = (vectors - 1) / (most << lane_bits) + 1;

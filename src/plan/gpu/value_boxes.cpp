@@ -364,7 +364,8 @@ class ValueBoxMaker {
   // Copies have 4, 8 or 16 bytes; aligned ones are of runs of some vectors.
   bool can_copy() const {
     constexpr std::uint64_t kLeast = 4;
-    const bool is_run = made_.in_vector > 1 && made_.params.in.run * in_bytes() >= 2 * kValueVectorBytes;
+    const bool is_run = made_.in_vector > 1 && alignment_.in >= in_bytes() &&
+                        made_.params.in.run * in_bytes() >= 2 * kValueVectorBytes;
     return static_cast<std::uint64_t>(made_.in_vector) * in_bytes() >= copies_.bytes &&
            (!made_.aligned || is_run) &&
            (!plan_.arithmetic.addend ||

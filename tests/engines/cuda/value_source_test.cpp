@@ -8,6 +8,7 @@
 
 #include "engines/cuda/host/compiled_cache.hpp"
 #include "engines/cuda/value_program.hpp"
+#include "kernels/program_text.hpp"
 
 namespace faro::value_source_test {
 
@@ -80,13 +81,16 @@ TEST_F(ValueSources, EveryKindCompiles) {
 TEST_F(ValueSources, CopiedBoxesCompile) {
   for (const auto factors :
        {kernels::ValueFactorsOf::all, kernels::ValueFactorsOf::rows, kernels::ValueFactorsOf::runs}) {
-    expect_compiles(cuda::ValueKernel{.from = Number::bf16,
-                                      .to = Number::f8_e4m3fn,
-                                      .flags = kernels::ProgramStep::scale,
-                                      .in = 8,
-                                      .out = 16,
-                                      .copied = true,
-                                      .factors = factors});
+    for (const bool aligned : {false, true}) {
+      expect_compiles(cuda::ValueKernel{.from = Number::bf16,
+                                        .to = Number::f8_e4m3fn,
+                                        .flags = kernels::ProgramStep::scale,
+                                        .in = 8,
+                                        .out = 16,
+                                        .copied = true,
+                                        .aligned = aligned,
+                                        .factors = factors});
+    }
     expect_compiles(cuda::ValueKernel{.from = Number::u8,
                                       .to = Number::f64,
                                       .computed = Number::f64,
@@ -98,6 +102,19 @@ TEST_F(ValueSources, CopiedBoxesCompile) {
                                       .stores = kernels::ValueOrder::by_steps,
                                       .copied = true,
                                       .factors = factors});
+  }
+}
+
+// Rows that are walked, of vectors, and elements of several arrays.
+TEST_F(ValueSources, RowsCompile) {
+  const std::string program =
+      kernels::program_text(Arithmetic{.from = Number::f32, .to = Number::bf16, .scale = {{2.0}, {}}});
+  for (const bool takes : {true, false}) {
+    for (const int numbers : {1, 8}) {
+      expect_compiles(
+          cuda::RowValueKernel{.program = program, .takes = takes, .numbers = numbers, .along_axes = takes});
+    }
+    expect_compiles(cuda::RowValueKernel{.program = program, .takes = takes, .numbers = 1, .arrays = 4});
   }
 }
 
