@@ -4,9 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -95,11 +93,7 @@ bool append_numbers(Key& key, nb::handle value, const ExchangeType* type) {
     if (bytes > kMostBytes) return false;
     key.push_back(array.ndim);
     key.insert(key.end(), array.shape, array.shape + array.ndim);
-    for (Py_ssize_t at = 0; at < bytes; at += 8) {
-      std::int64_t word = 0;
-      std::memcpy(&word, data + at, static_cast<std::size_t>(std::min<Py_ssize_t>(bytes - at, 8)));
-      key.push_back(word);
-    }
+    append_bytes(key, data, bytes);
     return true;
   };
   if (is_ndarray(value)) {

@@ -89,6 +89,15 @@ class PlanCache {
   Entries entries_;
 };
 
+/// Adds so many bytes, in words.
+inline void append_bytes(Key& key, const char* bytes, Py_ssize_t size) {
+  for (Py_ssize_t at = 0; at < size; at += 8) {
+    std::int64_t word = 0;
+    std::memcpy(&word, bytes + at, static_cast<std::size_t>(std::min<Py_ssize_t>(size - at, 8)));
+    key.push_back(word);
+  }
+}
+
 /// Adds the words that tell an argument. Throws what Python raises.
 inline void append_argument(Key& key, nb::handle argument) {
   PyObject* const object = argument.ptr();
@@ -120,12 +129,7 @@ inline void append_argument(Key& key, nb::handle argument) {
     if (text == nullptr) nb::raise_python_error();
     key.push_back(3);
     key.push_back(size);
-    for (Py_ssize_t at = 0; at < size; at += 8) {
-      std::int64_t word = 0;
-      std::memcpy(&word, text + at, static_cast<std::size_t>(std::min<Py_ssize_t>(size - at, 8)));
-      key.push_back(word);
-    }
-    return;
+    return append_bytes(key, text, size);
   }
   if (PyIndex_Check(object) != 0 && PyList_Check(object) == 0) {  // numpy's integers
     const nb::object value = nb::steal(PyNumber_Index(object));

@@ -45,7 +45,7 @@ struct MoveRowBytes {
   constexpr void operator()(Block& block) const {
     if (shape.stopped()) return;
     std::uint64_t of_array = block.index();
-    const std::uint64_t array = kArrays == 1 ? 0 : shape.blocks_of_array.divide(of_array);
+    const std::uint64_t array = shape.array_of(of_array);
     std::uint64_t piece = of_array * kThreads + block.thread();
     if (piece >= pieces_in_order()) return;
     const std::uint64_t in_order = pieces.divide(piece);
@@ -121,7 +121,7 @@ struct TakeRowVectors {
   template <typename Block>
   constexpr void operator()(Block& block) const {
     std::uint64_t of_array = block.index();
-    const std::uint64_t array = kArrays == 1 ? 0 : shape.blocks_of_array.divide(of_array);
+    const std::uint64_t array = shape.array_of(of_array);
     const std::byte* const in = shape.arrays.in[array];
     std::byte* const out = shape.arrays.out[array];
     const std::uint64_t skew = reinterpret_cast<std::uintptr_t>(out) % kBytes;

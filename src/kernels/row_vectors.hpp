@@ -54,6 +54,10 @@ struct RowMoveShape {
   const std::uint32_t* faulty = nullptr;  // unless null: where an earlier kernel of this run noted a fault,
                                           // nothing is moved
 
+  /// Which of `arrays` a block of the launch is of; its number becomes that among the array's.
+  constexpr std::uint64_t array_of(std::uint64_t& block) const {
+    return kArrays == 1 ? 0 : blocks_of_array.divide(block);
+  }
   /// Rows in order of one of `arrays`.
   constexpr std::uint64_t rows_in_order() const { return outer * count.divisor(); }
   constexpr bool stopped() const { return faulty != nullptr && *faulty != 0; }
@@ -156,7 +160,7 @@ struct MoveRows {
   template <typename Word, typename Block>
   constexpr void move(Block& block) const {
     std::uint64_t of_array = block.index();
-    const std::uint64_t array = kArrays == 1 ? 0 : shape.blocks_of_array.divide(of_array);
+    const std::uint64_t array = shape.array_of(of_array);
     const std::byte* const in = shape.arrays.in[array];
     std::byte* const out = shape.arrays.out[array];
     const std::uint64_t first = of_array * kOfBlock + block.thread();

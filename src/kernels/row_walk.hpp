@@ -19,22 +19,20 @@
 
 namespace faro::kernels {
 
+inline constexpr std::uint32_t kWalkedTogether = 8;  // vectors of a lane that are on their way
+inline constexpr std::uint32_t kWalkedRows = 4;      // of a thread, where a row is a vector a lane
+
 /// How threads share rows of so many vectors.
 struct RowWalk {
   std::uint32_t lane_bits = 0;
   std::uint32_t each = 0;  // vectors of a lane in one part; 0: one, of several rows
   std::uint64_t parts = 1;
 
-  constexpr std::uint64_t blocks(std::uint64_t rows) const;
+  constexpr std::uint64_t blocks(std::uint64_t rows) const {
+    const std::uint64_t of_block = std::uint64_t{kRowThreads >> lane_bits} * (each == 0 ? kWalkedRows : 1);
+    return (rows * parts + of_block - 1) / of_block;
+  }
 };
-
-inline constexpr std::uint32_t kWalkedTogether = 8;  // vectors of a lane that are on their way
-inline constexpr std::uint32_t kWalkedRows = 4;      // of a thread, where a row is a vector a lane
-
-constexpr std::uint64_t RowWalk::blocks(std::uint64_t rows) const {
-  const std::uint64_t of_block = std::uint64_t{kRowThreads >> lane_bits} * (each == 0 ? kWalkedRows : 1);
-  return (rows * parts + of_block - 1) / of_block;
-}
 
 constexpr std::uint32_t walk_bits(std::uint64_t number) {
   return static_cast<std::uint32_t>(std::bit_width(number));  // on the host
@@ -63,20 +61,15 @@ struct WalkRows {
 
   RowMoveShape<kArrays> shape;
   std::uint64_t vectors = 1;  // of a row
-  std::uint32_t lane_bits = 0;
-  std::uint32_t each = 0;
-  device::Division64 parts;
+  RowWalk walk;
+  device::Division64 parts;  // of a row
   Vectors way;
 
-  constexpr std::uint64_t blocks() const {
-    return row_walk(kDirection, vectors, shape.rows_in_order()).blocks(shape.rows_in_order()) * shape.number;
-  }
+  constexpr std::uint64_t blocks() const { return walk.blocks(shape.rows_in_order()) * shape.number; }
   /// A row's vectors, after the shape is given.
   constexpr void set_vectors(std::uint64_t of_row) {
-    const RowWalk walk = row_walk(kDirection, of_row, shape.rows_in_order());
     vectors = of_row;
-    lane_bits = walk.lane_bits;
-    each = walk.each;
+    walk = row_walk(kDirection, of_row, shape.rows_in_order());
     parts = device::Division64(walk.parts);
   }
   constexpr std::uint32_t shared_bytes() const { return 0; }
@@ -85,12 +78,12 @@ struct WalkRows {
   constexpr void operator()(Block& block) const {
     if (shape.stopped()) return;
     std::uint64_t of_array = block.index();
-    const std::uint64_t array = kArrays == 1 ? 0 : shape.blocks_of_array.divide(of_array);
+    const std::uint64_t array = shape.array_of(of_array);
     const Moved moved{shape.arrays.in[array], shape.arrays.out[array],
-                      block.thread() & ((std::uint32_t{1} << lane_bits) - 1)};
-    const std::uint64_t group = block.thread() >> lane_bits;
-    const std::uint64_t groups = kThreads >> lane_bits;
-    if (each == 0) return across(block, moved, of_array * groups * kWalkedRows + group, groups);
+                      block.thread() & ((std::uint32_t{1} << walk.lane_bits) - 1)};
+    const std::uint64_t group = block.thread() >> walk.lane_bits;
+    const std::uint64_t groups = kThreads >> walk.lane_bits;
+    if (walk.each == 0) return across(block, moved, of_array * groups * kWalkedRows + group, groups);
     along(block, moved, of_array * groups + group);
   }
 
@@ -142,9 +135,10 @@ struct WalkRows {
     if (in_order >= shape.rows_in_order()) return;
     const auto [entry, before] = shape.position_of(in_order);
     const std::uint64_t row = shape.entries.row(entry);
-    const std::uint64_t begin = part * each << lane_bits;
+    const std::uint32_t lane_bits = walk.lane_bits;
+    const std::uint64_t whole = std::uint64_t{walk.each} << lane_bits;
+    const std::uint64_t begin = part * whole;
     const std::uint64_t rest = vectors - begin;
-    const std::uint64_t whole = std::uint64_t{each} << lane_bits;
     const auto end = static_cast<std::uint32_t>(rest < whole ? rest : whole);
     if (!is_row(row)) {
       for (std::uint32_t i = moved.lane; i < end; i += 1U << lane_bits)

@@ -433,7 +433,6 @@ std::string RowPlan::moving_text(const RowPass& pass) const {
     return fmt::format("a block brings {} arrays at a time to shared memory, and writes them from there",
                        pass.arrays);
   if (pass.kernel == RowKernel::move_bytes) return "a thread writes 16 aligned bytes of a row";
-  std::string text;
   if (pass.kernel == RowKernel::move_elements)
     return fmt::format("a thread moves rows of {} in {} arrays by an entry", size_text(layout_.row_bytes),
                        pass.arrays);
@@ -445,7 +444,8 @@ std::string RowPlan::moving_text(const RowPass& pass) const {
     return fmt::format("{} threads a row{}, vectors of {}", 1U << walk.lane_bits,
                        walk.parts > 1 ? " or part of one" : "", size_text(vector_bytes));
   }
-  text = fmt::format("a thread moves 2 vectors of {}", size_text(vector_bytes));
+  using Kernel = kernels::MoveRowVectors<kernels::RowDirection::take, kWidestVector>;
+  std::string text = fmt::format("a thread moves {} vectors of {}", Kernel::kEach, size_text(vector_bytes));
   if (pass.slice_bytes > 0)
     text += fmt::format(", of {} of all rows before the next", size_text(pass.slice_bytes));
   return text;

@@ -71,7 +71,7 @@ struct ValueBoxGrowth {
 // against the other (docs/notes/cuda-experiments.md).
 class BoxPrice {
  public:
-  explicit BoxPrice(const ValueBoxSides& of) : of_(of) {}
+  explicit BoxPrice(const ValueBoxSides& of) : of_(of), writes_long_(writes_long(of)) {}
 
   double operator()(const std::vector<std::uint64_t>& box) const {
     constexpr double kOfGaps = 0.2;
@@ -107,7 +107,7 @@ class BoxPrice {
     const std::uint64_t out = run_of(box, of_.out_order);
     double read = kOfRead + (in * of_.in_bytes % kGranule == 0 ? 0 : kOfGranule);
     double written = kOfWritten + (of_.addend_bytes == 0 ? 0 : kOfAdded);
-    if (writes_long()) {
+    if (writes_long_) {
       read = kOfAlignedRead;
       written = kOfUnalignedWritten;
     }
@@ -118,19 +118,19 @@ class BoxPrice {
   // Runs that begin anywhere are read by sectors that neighbours find in the second-level cache, but written
   // in parts of sectors: on an H200 1001 x 999 numbers are transposed from f16 to f32 at 77% of a copy's rate
   // by 32 runs of 128, 66 by 64 of 64, 55 by 128 of 64. From wider numbers to narrower ones at 62, 74 and 72.
-  bool writes_long() const {
+  static bool writes_long(const ValueBoxSides& of) {
     const auto begins_anywhere = [&](const ValueAxis& axis) {
-      const std::uint64_t bytes = stride_magnitude(axis.strides.out) * of_.out_bytes;
-      return bytes > of_.out_bytes && bytes % layout::kGeometry.sector_bytes != 0;
+      const std::uint64_t bytes = stride_magnitude(axis.strides.out) * of.out_bytes;
+      return bytes > of.out_bytes && bytes % layout::kGeometry.sector_bytes != 0;
     };
-    return of_.aligned && of_.in_bytes <= of_.out_bytes &&
-           std::any_of(of_.axes.begin(), of_.axes.end(), begins_anywhere);
+    return of.aligned && of.in_bytes <= of.out_bytes &&
+           std::any_of(of.axes.begin(), of.axes.end(), begins_anywhere);
   }
 
   // Aligned copies have room for a vector and a half beside each run.
   std::uint64_t held_bytes(const std::vector<std::uint64_t>& box, std::uint64_t count) const {
     const std::uint64_t bytes = count * (of_.in_bytes + of_.addend_bytes);
-    return writes_long() ? bytes + count / run_of(box, of_.in_order) * kValueVectorBytes * 3 / 2 : bytes;
+    return writes_long_ ? bytes + count / run_of(box, of_.in_order) * kValueVectorBytes * 3 / 2 : bytes;
   }
 
   // Numbers of a box that lie together.
@@ -160,6 +160,7 @@ class BoxPrice {
   }
 
   const ValueBoxSides& of_;
+  bool writes_long_;
 };
 
 // How long runs are to be, and how large a box may be, in bytes.

@@ -55,12 +55,8 @@ void for_each_index(const std::vector<ValueDigit>& digits, const Step& step) {
   }
 }
 
-// How boxes are copied to shared memory, if they are: by vectors of so many bytes at least, or by aligned
-// ones.
-struct Copies {
-  std::uint64_t bytes = 0;
-  bool aligned = false;
-};
+// How boxes are copied to shared memory: not, by vectors that runs are multiples of, or by aligned ones.
+enum class Copies { none, plain, aligned };
 
 constexpr std::uint32_t kMostAlignedBytes = 48 << 10;  // of shared memory
 
@@ -74,8 +70,8 @@ class ValueBoxMaker {
            "at most " + std::to_string(kernels::kValueGridAxes) + " with arithmetic on a GPU");
     }
     const Arithmetic& of = plan.arithmetic;
-    made_.copied = copies.bytes > 0;
-    made_.aligned = copies.aligned;
+    made_.copied = copies != Copies::none;
+    made_.aligned = copies == Copies::aligned;
     made_.rounds_first =
         !made_.copied && out_bytes() < in_bytes() && !of.addend && !of.scale.axis && !of.offset.axis;
     held_bytes_ = made_.rounds_first ? out_bytes() : in_bytes();
@@ -105,7 +101,7 @@ class ValueBoxMaker {
                                 .addend_bytes = addend ? bytes_of(addend->number) : 0,
                                 .held_bytes = held_bytes_,
                                 .aligned = made_.aligned};
-      if (made_.copied) {
+      if (copies_ == Copies::plain) {
         if (auto turns = make_value_turns(plan_, sides, alignment_)) return turned(*std::move(turns));
       }
       made_.box = made_.copied ? box_of_copies(sides) : box_of_sides(sides);
@@ -366,8 +362,7 @@ class ValueBoxMaker {
     constexpr std::uint64_t kLeast = 4;
     const bool is_run = made_.in_vector > 1 && alignment_.in >= in_bytes() &&
                         made_.params.in.run * in_bytes() >= 2 * kValueVectorBytes;
-    return static_cast<std::uint64_t>(made_.in_vector) * in_bytes() >= copies_.bytes &&
-           (!made_.aligned || is_run) &&
+    return static_cast<std::uint64_t>(made_.in_vector) * in_bytes() >= kLeast && (!made_.aligned || is_run) &&
            (!plan_.arithmetic.addend ||
             static_cast<std::uint64_t>(made_.out_vector) * bytes_of(plan_.arithmetic.addend->number) >=
                 kLeast);
@@ -719,10 +714,16 @@ class ValueBoxMaker {
 
 ValueBoxes make_value_boxes(const ValuePlan& plan, const ValueAlignment& alignment) {
   FARO_CHECK(plan.count > 0);
-  for (const Copies copies : {Copies{.bytes = 8}, Copies{.bytes = 16, .aligned = true}, Copies{.bytes = 4}}) {
-    if (auto copied = ValueBoxMaker(plan, alignment, copies).make()) return *std::move(copied);
+  constexpr std::uint64_t kNarrowBytes = 4;  // of a vector, which aligned ones are better than
+  auto plain = ValueBoxMaker(plan, alignment, Copies::plain).make();
+  const std::uint64_t bytes = bytes_of(plan.arithmetic.from);
+  const bool is_narrow =
+      !plain || (plain->copied && static_cast<std::uint64_t>(plain->in_vector) * bytes <= kNarrowBytes);
+  if (is_narrow) {
+    if (auto aligned = ValueBoxMaker(plan, alignment, Copies::aligned).make()) return *std::move(aligned);
   }
-  return ValueBoxMaker(plan, alignment, {}).make().value();
+  if (plain) return *std::move(plain);
+  return ValueBoxMaker(plan, alignment, Copies::none).make().value();
 }
 
 std::string ValueBoxes::explain() const {
