@@ -17,24 +17,9 @@
 //
 // A word holds 2^q elements: q = 5, 4, 3 of bits, pairs and nibbles. The words of Y = Q + A^-1 Q, Q the
 // directions inside a word, become words of Q + A Q; a thread owns a coset of a space Y of 2 q bits that has
-// these directions, 2^q words. Inside it the map M takes (b, i), place b of word i, to (c, j). Words i and j
-// may be numbered by any basis, which only changes addresses, so that three steps and what M says of them
-// are enough (make_packed_affine_params() chooses them):
+// these directions, 2^q words, and exchanges bits of these (packed_exchange.hpp).
 //
-//     b += P i     places change inside words, which words is in P          only where c does not tell i
-//     i += F b     bits of two words change places where a mask says so
-//     b <-> i      the square is transposed
-//     i += G b     as before; now word i has what belongs to word j = i
-//
-//     q = 1        b=0 b=1         transposed
-//     word 0        a   b              a   c
-//     word 1        c   d              b   d
-//
-// Masks are data, so no code depends on the map; steps whose masks are zero are left out by all threads.
 // Instructions bound these kernels, not bytes: at the rate of a copy an H200 has some 60 for a word.
-//
-//     lane-instructions a word of bits: 8 transpose it, a step of F or G 1 for each bit of i it adds to, one of
-//     P 1 or 4 for each bit of b.
 #pragma once
 
 #include <cstddef>
@@ -42,28 +27,16 @@
 
 #include "faro/device/memory.hpp"
 #include "kernels/affine_tile.hpp"
+#include "kernels/packed_exchange.hpp"
 
 namespace faro::kernels {
 
-inline constexpr int kMostWordIndexBits = 5;
 inline constexpr int kWordBytesBits = 2;
 inline constexpr int kMostVectorWordBits = 2;
-
-/// What happens to the 2^q words of a thread.
-struct WordExchange {
-  std::uint32_t turned[kMostWordIndexBits];  // bit i of [a]: whether word i changes places with bit a in it
-  std::uint32_t before[kMostWordIndexBits];  // [t]: bits that words i and i + 2^t exchange, at first
-  std::uint32_t after[kMostWordIndexBits];   // the same when the square is transposed
-};
 
 /// Where a thread exchanges words in registers: between two trips through shared memory, or on the one way
 /// there or from there.
 enum class PackedSquares { apart, loaded, stored };
-
-/// Which steps of an exchange a kernel by squares has: none but the square's transpose; those whose masks are
-/// not zero, asked one by one; or all, the first of which take in what is added to words' numbers, so that no
-/// registers are copied where ways meet.
-enum class SquareSteps { transpose, asked, all };
 
 /// The compile-time shape, all log2.
 struct PackedAffineShape {
@@ -114,178 +87,6 @@ struct PackedAffineParams {
 };
 static_assert(sizeof(PackedAffineParams) <= 4096, "kernel parameters are at most 4 KiB");
 
-namespace detail {
-
-// Bits of a word whose number has bit p clear.
-constexpr std::uint32_t bits_without(int p) {
-  constexpr std::uint32_t masks[] = {0x55555555, 0x33333333, 0x0f0f0f0f, 0x00ff00ff, 0x0000ffff};
-  return masks[p];
-}
-
-template <int p>
-constexpr std::uint32_t swapped_halves(std::uint32_t word) {
-  if constexpr (p == 4) return device::select_bytes(word, word, 0x1032);
-  if constexpr (p == 3) return device::select_bytes(word, word, 0x2301);
-  constexpr std::uint32_t mask = bits_without(p);
-  return device::select_bits(word >> (1 << p), word << (1 << p), mask);
-}
-
-// Bit p of places in two words changes places with the number of the word.
-template <int p>
-constexpr void transpose_pair(std::uint32_t& low, std::uint32_t& high) {
-  const std::uint32_t a = low;
-  const std::uint32_t b = high;
-  if constexpr (p == 4) {
-    low = device::select_bytes(a, b, 0x5410);
-    high = device::select_bytes(a, b, 0x7632);
-  } else if constexpr (p == 3) {
-    low = device::select_bytes(a, b, 0x6240);
-    high = device::select_bytes(a, b, 0x7351);
-  } else {
-    constexpr std::uint32_t mask = bits_without(p);
-    low = device::select_bits(a, b << (1 << p), mask);
-    high = device::select_bits(a >> (1 << p), b, mask);
-  }
-}
-
-constexpr void exchange_masked(std::uint32_t& low, std::uint32_t& high, std::uint32_t mask) {
-  const std::uint32_t a = low;
-  low = device::select_bits(high, a, mask);
-  high = device::select_bits(a, high, mask);
-}
-
-// Applies `step` to pairs of words whose numbers differ in bit t.
-template <int q, typename Step>
-constexpr void each_pair(std::uint32_t (&words)[1 << q], int t, const Step& step) {
-  FARO_UNROLL
-  for (int i = 0; i < 1 << q; ++i) {
-    if ((i >> t & 1) == 0) step(words[i], words[i | 1 << t]);
-  }
-}
-
-template <int q, int t = 0>
-constexpr void transpose_words(std::uint32_t (&words)[1 << q]) {
-  if constexpr (t < q) {
-    each_pair<q>(words, t, [](std::uint32_t& low, std::uint32_t& high) {
-      transpose_pair<t + kMostWordIndexBits - q>(low, high);
-    });
-    transpose_words<q, t + 1>(words);
-  }
-}
-
-// `place`: what is added to places in the words as they will be, which is by how much the words' numbers are
-// shifted here.
-template <int q, int a = 0>
-constexpr void turn_words(std::uint32_t (&words)[1 << q], const WordExchange& exchange, std::uint32_t place) {
-  if constexpr (a < q) {
-    const std::uint32_t asked = exchange.turned[a];
-    if (asked != 0) {
-      const std::uint32_t all = 0U - (asked >> place & 1);
-      FARO_UNROLL
-      for (int i = 0; i < 1 << q; ++i) {
-        const std::uint32_t other = swapped_halves<a + kMostWordIndexBits - q>(words[i]);
-        words[i] = ((asked ^ all) >> i & 1) != 0 ? other : words[i];
-      }
-    }
-    turn_words<q, a + 1>(words, exchange, place);
-  }
-}
-
-template <int q>
-constexpr void shear_words(std::uint32_t (&words)[1 << q], const std::uint32_t (&masks)[kMostWordIndexBits]) {
-  FARO_UNROLL
-  for (int t = 0; t < q; ++t) {
-    const std::uint32_t mask = masks[t];
-    if (mask == 0) continue;
-    each_pair<q>(words, t,
-                 [&](std::uint32_t& low, std::uint32_t& high) { exchange_masked(low, high, mask); });
-  }
-}
-
-// All steps, and what is XORed onto words' numbers.
-template <int q>
-constexpr void shear_all_words(std::uint32_t (&words)[1 << q],
-                               const std::uint32_t (&masks)[kMostWordIndexBits], std::uint32_t place) {
-  FARO_UNROLL
-  for (int t = 0; t < q; ++t) {
-    const std::uint32_t mask = masks[t] ^ (0U - (place >> t & 1));
-    each_pair<q>(words, t,
-                 [&](std::uint32_t& low, std::uint32_t& high) { exchange_masked(low, high, mask); });
-  }
-}
-
-// Word i goes to i ^ place.
-template <int q>
-constexpr void renumber_words(std::uint32_t (&words)[1 << q], std::uint32_t place) {
-  FARO_UNROLL
-  for (int t = 0; t < q; ++t) {
-    const bool exchange = (place >> t & 1) != 0;
-    each_pair<q>(words, t, [&](std::uint32_t& low, std::uint32_t& high) {
-      const std::uint32_t a = low;
-      low = exchange ? high : a;
-      high = exchange ? a : high;
-    });
-  }
-}
-
-}  // namespace detail
-
-/// The three steps. Word i holds what is numbered i ^ place.
-template <int q>
-constexpr void exchange_in_registers(std::uint32_t (&words)[1 << q], const WordExchange& exchange,
-                                     std::uint32_t place) {
-  detail::turn_words<q>(words, exchange, place);
-  detail::shear_words<q>(words, exchange.before);
-  detail::transpose_words<q>(words);
-  detail::shear_words<q>(words, exchange.after);
-}
-
-/// And back.
-template <int q>
-constexpr void exchange_back_in_registers(std::uint32_t (&words)[1 << q], const WordExchange& exchange,
-                                          std::uint32_t place) {
-  detail::shear_words<q>(words, exchange.after);
-  detail::transpose_words<q>(words);
-  detail::shear_words<q>(words, exchange.before);
-  detail::turn_words<q>(words, exchange, place);
-}
-
-namespace detail {
-
-// Words that hold what is numbered as they are, in a thread whose places are XORed by `place`; and back.
-template <SquareSteps steps, int q>
-constexpr void exchange_square(std::uint32_t (&words)[1 << q], const PackedAffineParams& params,
-                               std::uint32_t place) {
-  if constexpr (steps == SquareSteps::transpose) {
-    transpose_words<q>(words);
-  } else if constexpr (steps == SquareSteps::asked) {
-    if (params.is_renumbered != 0) renumber_words<q>(words, place);
-    exchange_in_registers<q>(words, params.exchange, place);
-  } else {
-    turn_words<q>(words, params.exchange, 0);
-    shear_all_words<q>(words, params.exchange.before, place);
-    transpose_words<q>(words);
-    shear_all_words<q>(words, params.exchange.after, 0);
-  }
-}
-template <SquareSteps steps, int q>
-constexpr void exchange_square_back(std::uint32_t (&words)[1 << q], const PackedAffineParams& params,
-                                    std::uint32_t place) {
-  if constexpr (steps == SquareSteps::transpose) {
-    transpose_words<q>(words);
-  } else if constexpr (steps == SquareSteps::asked) {
-    exchange_back_in_registers<q>(words, params.exchange, place);
-    if (params.is_renumbered != 0) renumber_words<q>(words, place);
-  } else {
-    shear_all_words<q>(words, params.exchange.after, 0);
-    transpose_words<q>(words);
-    shear_all_words<q>(words, params.exchange.before, place);
-    turn_words<q>(words, params.exchange, 0);
-  }
-}
-
-}  // namespace detail
-
 /// What a block adds to places in words.
 constexpr std::uint32_t block_place(const PackedAffineParams& params, std::uint64_t block) {
   std::uint64_t number = block ^ block >> params.tile.block_bits << params.tile.block_bits;
@@ -322,7 +123,7 @@ constexpr void exchange_words(Memory& memory, const PackedAffineParams& params, 
       const std::uint32_t address = from ^ select_xor<q>(params.word_address, static_cast<std::uint32_t>(w));
       words[w] = memory.template load_shared<4>(address << kWordBytesBits).unit[0];
     }
-    exchange_in_registers<q>(words, params.exchange, place);
+    exchange_square<SquareSteps::asked, q>(words, params.exchange, false, place);
     FARO_UNROLL
     for (int w = 0; w < 1 << q; ++w) {
       const std::uint32_t address = to ^ select_xor<q>(params.word_address, static_cast<std::uint32_t>(w));
@@ -345,26 +146,22 @@ constexpr void exchange_components(Vector (&vectors)[1 << shape.word_index_bits]
   }
 }
 
-// What is added to the numbers of words, and where word 0 is in shared memory.
-struct ThreadSquares {
-  std::uint32_t place = 0;
-  std::uint32_t address = 0;
-};
-template <PackedAffineShape shape>
-constexpr ThreadSquares thread_squares(const PackedAffineParams& params, std::uint64_t block,
-                                       std::uint32_t thread) {
+// Calls f(component, place, address) of a thread's squares: what is added to the numbers of words, and where
+// word 0 is in shared memory.
+template <PackedAffineShape shape, typename F>
+constexpr void each_square(const PackedAffineParams& params, std::uint64_t block, std::uint32_t thread,
+                           const F& f) {
   constexpr int v = shape.words.vector_bits;
   const std::uint32_t of_block = block_place(params, block);
-  return {of_block ^ select_xor<shape.words.thread_bits>(params.group_place + v, thread),
-          select_xor<shape.words.thread_bits>(params.group_word + v, thread) ^
-              select_xor<shape.word_index_bits>(params.place_address, of_block)};
-}
-template <PackedAffineShape shape>
-constexpr ThreadSquares square(const PackedAffineParams& params, const ThreadSquares& of_thread,
-                               std::uint32_t component) {
-  constexpr int v = shape.words.vector_bits;
-  return {of_thread.place ^ select_xor<v>(params.group_place, component),
-          of_thread.address ^ select_xor<v>(params.group_word, component)};
+  const std::uint32_t place = of_block ^ select_xor<shape.words.thread_bits>(params.group_place + v, thread);
+  const std::uint32_t address = select_xor<shape.words.thread_bits>(params.group_word + v, thread) ^
+                                select_xor<shape.word_index_bits>(params.place_address, of_block);
+  FARO_UNROLL
+  for (int k = 0; k < shape.words.components(); ++k) {
+    const auto component = static_cast<std::uint32_t>(k);
+    f(k, place ^ select_xor<v>(params.group_place, component),
+      address ^ select_xor<v>(params.group_word, component));
+  }
 }
 
 }  // namespace detail
@@ -382,22 +179,18 @@ constexpr void load_squares(Memory& memory, const PackedAffineParams& params, st
         device::kInput, source(static_cast<std::uint32_t>(w)));
   }
   if constexpr (steps != SquareSteps::transpose) detail::exchange_components<shape>(vectors, params);
-  const detail::ThreadSquares of_thread = detail::thread_squares<shape>(params, block, thread);
-  FARO_UNROLL
-  for (int k = 0; k < shape.words.components(); ++k) {
-    const detail::ThreadSquares square =
-        detail::square<shape>(params, of_thread, static_cast<std::uint32_t>(k));
+  detail::each_square<shape>(params, block, thread, [&](int k, std::uint32_t place, std::uint32_t address) {
     std::uint32_t words[1 << q];
     FARO_UNROLL
     for (int w = 0; w < 1 << q; ++w) words[w] = vectors[w].unit[k];
-    detail::exchange_square<steps, q>(words, params, square.place);
+    exchange_square<steps, q>(words, params.exchange, params.is_renumbered != 0, place);
     FARO_UNROLL
     for (int w = 0; w < 1 << q; ++w) {
       memory.template store_shared<4>(
-          square.address ^ select_xor<q>(params.word_address, static_cast<std::uint32_t>(w)),
+          address ^ select_xor<q>(params.word_address, static_cast<std::uint32_t>(w)),
           device::Packet<4>{{words[w]}});
     }
-  }
+  });
 }
 
 /// The same backwards: word w goes target(w) into the output.
@@ -406,23 +199,19 @@ constexpr void store_squares(Memory& memory, const PackedAffineParams& params, s
                              std::uint32_t thread, const Target& target) {
   constexpr int q = shape.word_index_bits;
   device::Packet<shape.words.vector_bytes()> vectors[1 << q];
-  const detail::ThreadSquares of_thread = detail::thread_squares<shape>(params, block, thread);
-  FARO_UNROLL
-  for (int k = 0; k < shape.words.components(); ++k) {
-    const detail::ThreadSquares square =
-        detail::square<shape>(params, of_thread, static_cast<std::uint32_t>(k));
+  detail::each_square<shape>(params, block, thread, [&](int k, std::uint32_t place, std::uint32_t address) {
     std::uint32_t words[1 << q];
     FARO_UNROLL
     for (int w = 0; w < 1 << q; ++w) {
       words[w] = memory
                      .template load_shared<4>(
-                         square.address ^ select_xor<q>(params.word_address, static_cast<std::uint32_t>(w)))
+                         address ^ select_xor<q>(params.word_address, static_cast<std::uint32_t>(w)))
                      .unit[0];
     }
-    detail::exchange_square_back<steps, q>(words, params, square.place);
+    exchange_square_back<steps, q>(words, params.exchange, params.is_renumbered != 0, place);
     FARO_UNROLL
     for (int w = 0; w < 1 << q; ++w) vectors[w].unit[k] = words[w];
-  }
+  });
   if constexpr (steps != SquareSteps::transpose) detail::exchange_components<shape>(vectors, params);
   FARO_UNROLL
   for (int w = 0; w < 1 << q; ++w) {

@@ -5,7 +5,7 @@
 //     index arrays           by words
 //     axes                   tiles, where powers of two are in their extents (packed_strided.hpp); matrices
 //                            (packed_matrix.hpp), long runs
-//                            (packed_runs.hpp); else by words
+//                            (packed_runs.hpp); boxes (packed_box.hpp); few elements by words
 #pragma once
 
 #include <algorithm>
@@ -21,6 +21,7 @@
 #include "faro/error.hpp"
 #include "faro/permutation/affine.hpp"
 #include "kernels/packed_affine_params.hpp"
+#include "kernels/packed_box.hpp"
 #include "kernels/packed_in_place.hpp"
 #include "kernels/packed_matrix.hpp"
 #include "kernels/packed_runs.hpp"
@@ -55,14 +56,18 @@ struct PackedRowsOfBoth {
 /// What tiles want to know of a permutation, made once: of affine maps, or of each part of axes; nothing
 /// where a shape of kPackedTiles does not fit, or is of another width.
 using StridedTiles = std::array<std::optional<PackedStridedParams>, kPackedTileCount>;
+struct PackedPartTiles {
+  StridedTiles strided = {};
+  std::optional<PackedBox> box = {};
+};
 struct PackedTiles {
   std::array<std::optional<PackedAffineParams>, kPackedTileCount> affine = {};
-  std::vector<StridedTiles> strided = {};
+  std::vector<PackedPartTiles> parts = {};
 };
 
 /// Cost: some hundred microseconds.
 PackedTiles make_packed_tiles(std::uint32_t element_bits, const Affine& map, std::uint64_t batch);
-PackedTiles make_packed_tiles(std::uint32_t element_bits, const std::vector<faro::detail::AxisMap>& parts);
+PackedTiles make_packed_tiles(const PackedWork& work, const std::vector<faro::detail::AxisMap>& parts);
 
 /// Which bits of an output are elements: rows of so many bits, `pitch` apart.
 struct PackedRows {
@@ -144,14 +149,16 @@ inline PackedOthers others_of(const faro::detail::AxisMap& part, std::size_t wit
   return made;
 }
 
-// Whether a part is runs that are worth a block each.
+// Whether a part is runs that are worth a thread a word.
 inline bool has_long_runs(const faro::detail::AxisMap& part, std::uint32_t element_bits) {
-  constexpr std::uint64_t kLeastBits = 8192;
+  constexpr std::uint64_t kLeastBits = 256;
+  constexpr std::uint64_t kMostRuns = (std::uint64_t{1} << 31) - 1;
   const auto element = static_cast<std::int64_t>(element_bits);
   const auto& axes = part.axes;
   return !axes.empty() && axes.size() <= kMostOtherAxes && axes.front().out == element &&
          (axes.front().in == element || (axes.front().in == -element && can_turn(element_bits))) &&
          axes.front().extent * element_bits >= kLeastBits &&
+         faro::detail::unit_count(axes) / axes.front().extent <= kMostRuns &&
          (!can_turn(element_bits) ||
           (part.out_first % element == 0 &&
            std::all_of(axes.begin(), axes.end(), [&](const auto& axis) { return axis.out % element == 0; })));
@@ -169,7 +176,7 @@ void move_runs(Queue& queue, const faro::detail::AxisMap& part, const PackedArra
   kernel.run_bits = part.axes.front().extent * element_bits;
   kernel.element_bits = element_bits;
   kernel.backwards = part.axes.front().in < 0;
-  kernel.of_run = device::Division64(MovePackedRuns::blocks_of_run(kernel.run_bits));
+  kernel.of_run = device::Division64(MovePackedRuns::words_of_run(kernel.run_bits));
   queue.run(kernel);
 }
 
@@ -236,10 +243,9 @@ inline bool is_aligned_to_vectors(const PackedWork& work) {
 constexpr std::uint64_t kFewTiles = 132;  // of a multiprocessor each
 
 template <std::size_t index, typename Queue>
-bool move_strided(Queue& queue, const PackedWork& work, const StridedTiles* tiles, std::uint64_t least) {
-  if (tiles == nullptr || !is_aligned_to_vectors(work) || work.in_high_first || work.out_high_first)
-    return false;
-  const std::optional<PackedStridedParams>& params = (*tiles)[index];
+bool move_strided(Queue& queue, const PackedWork& work, const StridedTiles& tiles, std::uint64_t least) {
+  if (!is_aligned_to_vectors(work) || work.in_high_first || work.out_high_first) return false;
+  const std::optional<PackedStridedParams>& params = tiles[index];
   if (!params) return false;
   MovePackedStrided<index> kernel;
   kernel.params = *params;
@@ -251,12 +257,12 @@ bool move_strided(Queue& queue, const PackedWork& work, const StridedTiles* tile
 }
 
 template <typename Queue, std::size_t... large>
-bool move_large_strided(Queue& queue, const PackedWork& work, const StridedTiles* tiles,
+bool move_large_strided(Queue& queue, const PackedWork& work, const StridedTiles& tiles,
                         std::index_sequence<large...>) {
   return (move_strided<large>(queue, work, tiles, kFewTiles) || ...);
 }
 template <typename Queue, std::size_t... small>
-bool move_small_strided(Queue& queue, const PackedWork& work, const StridedTiles* tiles,
+bool move_small_strided(Queue& queue, const PackedWork& work, const StridedTiles& tiles,
                         std::index_sequence<small...>) {
   return (move_strided<kLargePackedTiles + small>(queue, work, tiles, 1) || ...);
 }
@@ -273,19 +279,45 @@ void move_words(Queue& queue, const PackedAxes& axes, const PackedArrays& arrays
   queue.run(words);
 }
 
+template <int q, typename Queue>
+void move_box(Queue& queue, const PackedBox& box, const PackedArrays& arrays) {
+  MovePackedBox<q> kernel;
+  kernel.params = box.params;
+  kernel.params.in_first += static_cast<std::int64_t>(8 * arrays.in.skew);
+  kernel.params.out_first += static_cast<std::int64_t>(8 * arrays.out.skew);
+  kernel.in = arrays.in;
+  kernel.out = arrays.out;
+  queue.run(kernel);
+}
+
+template <typename Queue>
+void move_boxes(Queue& queue, const PackedBox& box, const PackedArrays& arrays) {
+  if (box.q == 3)
+    move_box<3>(queue, box, arrays);
+  else if (box.q == 4)
+    move_box<4>(queue, box, arrays);
+  else
+    move_box<5>(queue, box, arrays);
+}
+
 template <typename Queue>
 void move_part(Queue& queue, const PackedWork& work, const faro::detail::AxisMap& part,
-               const StridedTiles* tiles) {
+               const PackedPartTiles& tiles) {
   const std::uint64_t units = faro::detail::unit_count(part.axes);
   if (units == 0) return;
   const PackedArrays arrays(work);
   const PackedAxes axes = packed_axes(part, arrays, work.element_bits);
-  if (move_large_strided(queue, work, tiles, std::make_index_sequence<kLargePackedTiles>())) return;
+  if (move_large_strided(queue, work, tiles.strided, std::make_index_sequence<kLargePackedTiles>())) return;
   const auto columns = columns_of_matrix(part, work.element_bits);
   const bool runs = has_long_runs(part, work.element_bits);
-  if (columns || runs) {
+  if (!runs && !columns &&
+      move_small_strided(queue, work, tiles.strided, std::make_index_sequence<kSmallPackedTiles>()))
+    return;
+  if (runs || columns || tiles.box) {
     if (runs)
       move_runs(queue, part, arrays, work.element_bits);
+    else if (!columns)
+      move_boxes(queue, *tiles.box, arrays);
     else if (work.element_bits == 1)
       move_matrices<5>(queue, part, *columns, arrays);
     else if (work.element_bits == 2)
@@ -298,7 +330,6 @@ void move_part(Queue& queue, const PackedWork& work, const faro::detail::AxisMap
     }
     return;
   }
-  if (move_small_strided(queue, work, tiles, std::make_index_sequence<kSmallPackedTiles>())) return;
   std::uint64_t last = axes.out_first + work.element_bits - 1;
   for (const auto& axis : part.axes) last += (axis.extent - 1) * static_cast<std::uint64_t>(axis.out);
   const std::uint64_t first = axes.out_first / kWordBits;
@@ -342,8 +373,7 @@ bool move_any_tiles(Queue& queue, const PackedWork& work, const PackedTiles& til
 template <typename Queue>
 void move_packed_axes(Queue& queue, const PackedWork& work, const std::vector<faro::detail::AxisMap>& parts,
                       const PackedTiles& tiles) {
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    detail::move_part(queue, work, parts[i], i < tiles.strided.size() ? &tiles.strided[i] : nullptr);
+  for (std::size_t i = 0; i < parts.size(); ++i) detail::move_part(queue, work, parts[i], tiles.parts[i]);
 }
 
 namespace detail {

@@ -172,13 +172,15 @@ PackedTiles make_packed_tiles(std::uint32_t element_bits, const Affine& map, std
   return made;
 }
 
-PackedTiles make_packed_tiles(std::uint32_t element_bits, const std::vector<faro::detail::AxisMap>& parts) {
+PackedTiles make_packed_tiles(const PackedWork& work, const std::vector<faro::detail::AxisMap>& parts) {
   PackedTiles made;
   for (const faro::detail::AxisMap& part : parts) {
-    StridedTiles& tiles = made.strided.emplace_back();
+    PackedPartTiles& tiles = made.parts.emplace_back();
+    tiles.box = make_packed_box(part, work.element_bits, work.in_high_first != work.out_high_first);
     for (std::size_t i = 0; i < kPackedTileCount; ++i) {
       const PackedAffineShape& shape = kPackedTiles[i].shape;
-      if (is_of_width(shape, element_bits)) tiles[i] = make_packed_strided_params(part, element_bits, shape);
+      if (is_of_width(shape, work.element_bits))
+        tiles.strided[i] = make_packed_strided_params(part, work.element_bits, shape);
     }
   }
   return made;

@@ -4,7 +4,7 @@
 // A tile T = S + A^-1 S is a coset of whole segments on both sides, and the map inside it is linear again:
 // so the same construction with a word for a segment, Y = Q + B^-1 Q, gives squares of 2^q words that become
 // 2^q words, 2^q elements in a word. They are exchanged as the kernels of a GPU do it
-// (kernels/packed_affine.hpp), a square in each lane of a register: words are gathered, exchanged and
+// (kernels/packed_exchange.hpp), a square in each lane of a register: words are gathered, exchanged and
 // scattered to where they belong in the tile's other side. Where the processor has instructions for it, lines
 // of memory are what is exchanged (bit_lines.hpp).
 #pragma once

@@ -93,7 +93,7 @@ cuda::PackedMove device_move(const PackedProblem& problem) {
     return move;
   }
   move.parts = std::move(axes->parts);
-  move.tiles = kernels::make_packed_tiles(problem.element_bits, move.parts);
+  move.tiles = kernels::make_packed_tiles(move.work, move.parts);
   return move;
 }
 

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/packed_affine.hpp"
+#include "kernels/packed_exchange.hpp"
 
 namespace faro::packed {
 
@@ -61,8 +61,8 @@ void transpose_bytes(const ByteRows& from, std::uint64_t rows, std::uint64_t col
 constexpr std::size_t kMostSquareLanes = 16;
 
 /// An affine map's exchange inside words of 32 bits, as the kernels of a GPU make it
-/// (kernels/packed_affine.hpp): squares of 2^q words, one in each lane. Words are numbered in the tile as it
-/// lies there, and as it is to lie.
+/// (kernels/packed_exchange.hpp): squares of 2^q words, one in each lane. Words are numbered in the tile as
+/// it lies there, and as it is to lie.
 struct WordSquares {
   int word_index_bits = 3;  // q
   std::size_t groups = 0;   // squares; the vectors have kMostSquareLanes at least, and no end inside lanes

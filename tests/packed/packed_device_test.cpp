@@ -34,6 +34,8 @@ class CountingDevice : public HostDevice {
     if constexpr (requires { kernel.params.outers; }) ++strided;
     if constexpr (requires { kernel.of_strip; }) ++matrices;
     if constexpr (requires { kernel.run_bits; }) ++runs;
+    if constexpr (requires { kernel.params.by_squares; })
+      ++(kernel.params.by_squares ? box_squares : box_elements);
     HostDevice::run(kernel);
   }
   int kernels = 0;
@@ -41,6 +43,8 @@ class CountingDevice : public HostDevice {
   int matrices = 0;
   int runs = 0;
   int strided = 0;
+  int box_squares = 0;
+  int box_elements = 0;
 };
 
 // Runs two arrays' tiles, for the emulator would take minutes for all.
@@ -71,6 +75,8 @@ struct Reached {
   int runs = 0;
   int words = 0;
   int strided = 0;
+  int box_squares = 0;
+  int box_elements = 0;
 };
 
 void verify(const PackedProblem& asked, std::mt19937_64& random, Reached& reached, bool aligned = false,
@@ -109,7 +115,10 @@ void verify(const PackedProblem& asked, std::mt19937_64& random, Reached& reache
   reached.matrices += device.matrices;
   reached.strided += device.strided;
   reached.runs += device.runs;
-  reached.words += device.kernels - device.tiles - device.matrices - device.runs - device.strided;
+  reached.box_squares += device.box_squares;
+  reached.box_elements += device.box_elements;
+  reached.words += device.kernels - device.tiles - device.matrices - device.runs - device.strided -
+                   device.box_squares - device.box_elements;
 }
 
 PadBits some_pads(std::mt19937_64& random) { return random() % 2 == 0 ? PadBits::keep : PadBits::zero; }
@@ -265,6 +274,50 @@ TEST(PackedDevice, AxesFlipsAndRollsOfAnyExtents) {
     if (HasFatalFailure()) return;
   }
   EXPECT_GT(reached.matrices, 2);
+}
+
+// A few rows or columns, runs of several axes, slices and flips, of which boxes go by squares and by
+// elements.
+TEST(PackedDevice, BoxesOfShortAxes) {
+  std::mt19937_64 random(21);
+  Reached reached;
+  for (const std::string text :
+       {"axes(4 2500; 1 0)", "axes(2500 3; 1 0)", "axes(17 61 83; 2 1 0)", "axes(5 7 9 11 13; 4 3 2 1 0)",
+        "axes(9 3 200 11; 3 1 0 2)", "axes(13 900 5; 1 0 2)", "axes(40 3 900; 1 0 2)", "axes(700 3 5; 1 2 0)",
+        "axes(3 2100 2; 2 1 0)", "axes(61 20 70; 1 0 2)", "axes(2 3 2 3 2 3 40; 5 0 4 1 6 3 2)"}) {
+    for (const std::uint32_t bits : {1U, 2U, 4U, 3U}) {
+      const BitOrder order = an_order(random);
+      verify({.permutation = parse_permutation(text),
+              .element_bits = bits,
+              .batch = 1 + random() % 3,
+              .in = {.first_bit = random() % 40 * bits, .order = order},
+              .out = {.first_bit = random() % 40 * (random() % 3 == 0 ? 1 : bits),
+                      .order = bits == 3 ? order : an_order(random)}},
+             random, reached, false, random() % 2 == 0 ? Order::forward : Order::backward);
+      if (HasFatalFailure()) return;
+    }
+  }
+  for (int trial = 0; trial < 50; ++trial) {
+    const std::size_t rank = 2 + random() % 4;
+    std::vector<std::uint64_t> shape(rank);
+    std::uint64_t left = 40000;
+    for (std::uint64_t& extent : shape) {
+      extent = 1 + random() % std::min<std::uint64_t>(left, random() % 3 == 0 ? 900 : 12);
+      left = std::max<std::uint64_t>(left / extent, 1);
+    }
+    const DrawnAxes axes = drawn_axes(shape, random);
+    const std::uint32_t bits = small_bits(random);
+    verify({.permutation = axes.permutation,
+            .element_bits = bits,
+            .batch = 1 + random() % 3,
+            .in = a_layout(axes.row_before, bits, random),
+            .out = a_layout(axes.row_after, bits, random),
+            .pads = some_pads(random)},
+           random, reached);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(reached.box_squares, 8);
+  EXPECT_GT(reached.box_elements, 20);
 }
 
 // Weights' orders at sizes that are no powers of two, and axes with powers of two in their extents.
@@ -426,11 +479,11 @@ void count_matrices(
   TakenMatrices queue{[&](const kernels::PackedMatrixParams& params) {
     ++matrices;
     if (problem.element_bits == 1)
-      check(params, counted(kernels::MovePackedMatrix<5>{params}, in_bytes, out_bytes));
+      check(params, counted(kernels::MovePackedMatrix<5>{{params}}, in_bytes, out_bytes));
     if (problem.element_bits == 2)
-      check(params, counted(kernels::MovePackedMatrix<4>{params}, in_bytes, out_bytes));
+      check(params, counted(kernels::MovePackedMatrix<4>{{params}}, in_bytes, out_bytes));
     if (problem.element_bits == 4)
-      check(params, counted(kernels::MovePackedMatrix<3>{params}, in_bytes, out_bytes));
+      check(params, counted(kernels::MovePackedMatrix<3>{{params}}, in_bytes, out_bytes));
   }};
   cuda::move_packed(queue, move, move.work);
   EXPECT_EQ(matrices, 1);

@@ -1,6 +1,7 @@
 // The kernels of packed elements (kernels/packed_launch.hpp).
 #include "engines/cuda/kernels/value_kernel.cuh"
 #include "kernels/packed_affine.hpp"
+#include "kernels/packed_box.hpp"
 #include "kernels/packed_in_place.hpp"
 #include "kernels/packed_matrix.hpp"
 #include "kernels/packed_runs.hpp"
@@ -48,6 +49,9 @@ template const void* value_kernel<kernels::MovePackedStrided<11>>();
 template const void* value_kernel<kernels::MovePackedMatrix<3>>();
 template const void* value_kernel<kernels::MovePackedMatrix<4>>();
 template const void* value_kernel<kernels::MovePackedMatrix<5>>();
+template const void* value_kernel<kernels::MovePackedBox<3>>();
+template const void* value_kernel<kernels::MovePackedBox<4>>();
+template const void* value_kernel<kernels::MovePackedBox<5>>();
 template const void* value_kernel<kernels::MovePackedRuns>();
 template const void* value_kernel<kernels::MovePackedWords<kernels::PackedAxes>>();
 template const void* value_kernel<kernels::MovePackedWords<kernels::PackedPlaces>>();
