@@ -381,6 +381,10 @@ class _Request:
         result, target, self.to_type = _output(self.x, self.array, shape, self.to_type, self.how.dtype is not None, self.out, self.operation)
         return result, target
 
+    def writes_densely(self, shape: tuple[int, ...]) -> bool:
+        """Whether ``out``, where it is given, is dense."""
+        return self.out is None or _arrays.is_dense(self.output(shape)[1])
+
     def added(self, shape: tuple[int, ...]) -> tuple[_arrays.Array, _Type] | None:
         return _addend(self.change.get("add"), shape, self.array.device, self.operation)
 
@@ -452,7 +456,7 @@ def by_map(x: Any, operation: str, mapped: Any, move: Callable[[], Any], change:
            told: Any = None) -> Any:
     """``x`` permuted by ``mapped(array)``: a map's handle, how many arrays it permutes, and the result's shape. What the engine has no such
     plan for, of JAX, recorded, or where that is None, ``move`` moves, and a sweep more changes. ``told``: as of ``moved``."""
-    made = _short(x, operation, told if out is None else None, change, out, stream, functools.partial(_planned_by_map, operation, mapped, change))
+    made = _short(x, operation, told, change, out, stream, functools.partial(_planned_by_map, operation, mapped, change))
     if made is not None:
         return made
     request = _asked(x, operation, change, out, stream, on_device=True)
@@ -472,14 +476,14 @@ def by_map(x: Any, operation: str, mapped: Any, move: Callable[[], Any], change:
 
 
 def _planned_by_map(operation: str, mapped: Any, change: Change, x: Any, out: Any) -> Any:
-    """What _faro.run_changed() keeps; None where ``by_map`` has more to do: of what is not dense. There is no ``out``: it may be the input."""
-    request = _asked(x, operation, change, on_device=True)
+    """What _faro.run_changed() keeps; None where ``by_map`` has more to do: of what is not dense."""
+    request = _asked(x, operation, change, out, on_device=True)
     chosen = None if request is None else mapped(request.array)
     if request is None or chosen is None:
         return None
     handle, batch, shape = chosen
     added = request.added(shape)
-    if 0 in shape or not _arrays.is_dense(request.array) or added and not _arrays.is_dense(added[0]):
+    if 0 in shape or not _arrays.is_dense(request.array) or added and not _arrays.is_dense(added[0]) or not request.writes_densely(shape):
         return None
     return request.kept(_planned_map(handle, shape, batch, False, request.key(shape, added), request.array.device), shape)
 
@@ -559,7 +563,7 @@ def _run_rows(plan: Any, rows: Rows, request: _Request, arrays: tuple[int, int, 
 
 def planned_take(axis: int | None, change: Change, indices: Any, x: Any, out: Any) -> Any:
     """What _faro.run_changed() keeps of rows; None where ``taken`` has more to do."""
-    request = _asked(x, "take", change, on_device=True)
+    request = _asked(x, "take", change, out, on_device=True)
     if request is None or change.get("add") is not None or request.array.size == 0 or not _arrays.is_dense(request.array):
         return None
     shape = request.array.shape if axis is not None else (request.array.size,)
@@ -569,7 +573,23 @@ def planned_take(axis: int | None, change: Change, indices: Any, x: Any, out: An
         return None
     rows = Rows(entries, shape[k], math.prod(shape[:k]), math.prod(shape[k + 1 :]))
     result = shape[:k] + tuple(entries.shape) + shape[k + 1 :]
+    if not request.writes_densely(result):
+        return None
     return request.kept(_planned_rows(rows, request.array.itemsize, TAKE, None, 0, result, request.key(result), request.array.device), result)
+
+
+def planned_write(operation: str, rows_of: Any, change: Change, move: int, sums: int, x: Any, out: Any) -> Any:
+    """The same where ``written`` has more to do."""
+    request = _asked(x, operation, change, out, on_device=True)
+    if request is None or change.get("add") is not None or request.array.size == 0 or not _arrays.is_dense(request.array):
+        return None
+    shape = _arrays.describe(out, writable=True).shape
+    if not request.writes_densely(shape):
+        return None
+    rows, wanted = rows_of(request.output(shape)[1])
+    if request.array.shape != wanted:
+        return None
+    return request.kept(_planned_rows(rows, request.array.itemsize, move, None, sums, shape, request.key(shape), request.array.device), shape)
 
 
 def taken(x: Any, operation: str, rows_of: Any, move: Callable[[], Any], change: Change, fill: Any = None, out: Any = None,

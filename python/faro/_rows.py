@@ -58,8 +58,8 @@ def take(x: Any, indices: Any, axis: int | None = None, *, inverse: bool = False
     [30, 10, 30, 0]
     """
     if change:
-        if fill is None and out is None and stream is None and threads == 0 and not (check or inverse):
-            made = _faro.run_changed(x, "take", axis, change, None, functools.partial(_arithmetic.planned_take, axis, change, indices), indices)
+        if fill is None and stream is None and threads == 0 and not (check or inverse):
+            made = _faro.run_changed(x, "take", axis, change, out, functools.partial(_arithmetic.planned_take, axis, change, indices), indices)
             if made is not None:
                 return made
         return _take_changed(x, indices, axis, inverse, fill, out, stream, check, threads, change)
@@ -357,6 +357,11 @@ def _write_changed(out: Any, indices: Any, values: Any, axis: int, operation: st
                                 _run.threads_of(threads, operation))
         return rows, target.shape[:k] + (entries.size,) + target.shape[k + 1 :]
 
+    if stream is None and threads == 0 and not check:
+        plan = functools.partial(_arithmetic.planned_write, operation, rows_of, change, move, sums)
+        made = None if out is None else _faro.run_changed(values, operation, (axis, sums), change, out, plan, indices)
+        if made is not None:
+            return made
     return _arithmetic.written(out, operation, rows_of, values, change, move, sums, stream, check)
 
 

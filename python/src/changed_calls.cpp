@@ -49,6 +49,18 @@ struct ChangedCall {
   nb::handle indices;  // of rows that are taken, or None
 };
 
+// Where an array of a call lies, and its type in the library that it is of; a null address of another kind.
+struct ReadArray {
+  const char* begin = nullptr;
+  std::uint64_t bytes = 0;  // of a dense one
+  nb::object dtype = nb::none();
+
+  bool meets(const ReadArray& other) const {
+    return begin != nullptr && other.begin != nullptr && begin < other.begin + other.bytes &&
+           other.begin < begin + bytes;
+  }
+};
+
 // Where the numbers of a call lie.
 struct ChangedPlaces {
   const char* in = nullptr;
@@ -56,6 +68,13 @@ struct ChangedPlaces {
   const char* entries = nullptr;  // of rows
   char* out = nullptr;
 };
+
+template <typename Array>
+std::uint64_t bytes_of(const Array& array, std::uint64_t item) {
+  std::uint64_t bytes = item;
+  for (int axis = 0; axis < array.ndim; ++axis) bytes *= static_cast<std::uint64_t>(array.shape[axis]);
+  return bytes;
+}
 
 // Whether a keyword says all that it means by its kind and value; `dtype`: one of the array's library, of
 // NumPy's each a class of its own, whose class is theirs alone.
@@ -69,8 +88,8 @@ bool is_simple(nb::handle value, nb::handle dtype) {
          PyUnicode_CheckExact(object) || PyType_Check(object) || is_dtype;
 }
 
-// Numbers of a keyword along an axis, a list or an array of the host's, are told by what they are; false where
-// there are many, or others.
+// Numbers of a keyword along an axis, a list or an array of the host's, are told by what they are; false
+// where there are many, or others.
 bool append_numbers(Key& key, nb::handle value, const ExchangeType* type) {
   constexpr Py_ssize_t kMostBytes = 4096;
   PyObject* const object = value.ptr();
@@ -111,17 +130,17 @@ bool append_numbers(Key& key, nb::handle value, const ExchangeType* type) {
 }
 
 // The plan for a call, and where its arrays lie; none where Python has to look. `read(array, key)` tells an
-// array in the key: (address, dtype), or a null address for another kind of array; `found` is what a plan of
-// Python says of the result's type.
+// array in the key; `found` is what a plan of Python says of the result's type. Where an output meets what is
+// read, Python says what is wrong, or that nothing is.
 template <typename Read, typename Found>
 std::shared_ptr<const ChangedPlan> changed_plan(const ChangedCall& call, ChangedPlaces& places,
                                                 const Read& read, const Found& found,
                                                 const ExchangeType* type = nullptr) {
   thread_local Key key;
   key.clear();
-  const auto in = read(call.array, key);
-  if (in.first == nullptr) return nullptr;
-  places.in = in.first;
+  const ReadArray in = read(call.array, key);
+  if (in.begin == nullptr) return nullptr;
+  places.in = in.begin;
   append_argument(key, call.operation);
   append_argument(key, call.argument);
   nb::object addend_dtype = nb::none();
@@ -130,30 +149,29 @@ std::shared_ptr<const ChangedPlan> changed_plan(const ChangedCall& call, Changed
   for (Py_ssize_t at = 0; PyDict_Next(call.change.ptr(), &at, &name, &value) != 0;) {
     append_argument(key, name);
     if (value != Py_None && PyUnicode_CompareWithASCIIString(name, "add") == 0) {
-      const auto addend = read(value, key);
-      if (addend.first == nullptr) return nullptr;
-      places.addend = addend.first;
-      addend_dtype = addend.second;
-    } else if (is_simple(value, in.second)) {
+      const ReadArray addend = read(value, key);
+      if (addend.begin == nullptr) return nullptr;
+      places.addend = addend.begin;
+      addend_dtype = addend.dtype;
+    } else if (is_simple(value, in.dtype)) {
       append_argument(key, value);
     } else if (!append_numbers(key, value, type)) {
       return nullptr;
     }
   }
-  nb::object out_dtype = nb::none();
+  ReadArray out;
   if (!call.out.is_none()) {
-    const auto out = read(call.out, key);
-    if (out.first == nullptr) return nullptr;
-    places.out = const_cast<char*>(out.first);
-    out_dtype = out.second;
+    out = read(call.out, key);
+    if (out.begin == nullptr) return nullptr;
+    places.out = const_cast<char*>(out.begin);
   }
-  nb::object entries_dtype = nb::none();
+  ReadArray entries;
   if (!call.indices.is_none()) {
-    const auto entries = read(call.indices, key);
-    if (entries.first == nullptr) return nullptr;
-    places.entries = entries.first;
-    entries_dtype = entries.second;
+    entries = read(call.indices, key);
+    if (entries.begin == nullptr) return nullptr;
+    places.entries = entries.begin;
   }
+  if (out.meets(in) || out.meets(entries)) return nullptr;
   if (auto kept = kept_plans().find(key)) return kept;
   const Key kept = key;  // planning runs Python, which may come here again
   const nb::object told = call.plan(call.array, call.out);
@@ -169,7 +187,7 @@ std::shared_ptr<const ChangedPlan> changed_plan(const ChangedCall& call, Changed
   made->holds_lock = bytes < static_cast<double>(kBytesWithLock);
   nb::dict values = nb::cast<nb::dict>(call.change.attr("copy")());
   if (values.contains("add")) values["add"] = nb::none();  // an array lives no longer than its caller has it
-  made->kept = nb::make_tuple(call.argument, values, in.second, addend_dtype, out_dtype, entries_dtype);
+  made->kept = nb::make_tuple(call.argument, values, in.dtype, addend_dtype, out.dtype, entries.dtype);
   kept_plans().add(kept, made);
   return made;
 }
@@ -188,7 +206,7 @@ void change(const ChangedPlan& entry, const ChangedPlaces& places, bool holds_lo
 }
 
 nb::object change_ndarray(const ChangedCall& call) {
-  const auto read = [&](nb::handle array, Key& key) -> std::pair<const char*, nb::object> {
+  const auto read = [&](nb::handle array, Key& key) -> ReadArray {
     if (!is_ndarray(array)) return {};
     const HostArray told = host_array(array);
     if (array.is(call.out) && !told.writable) return {};
@@ -199,7 +217,8 @@ nb::object change_ndarray(const ChangedCall& call) {
     key.insert(key.end(), {told.ndim, reinterpret_cast<std::intptr_t>(told.dtype)});
     key.insert(key.end(), told.shape, told.shape + told.ndim);
     key.insert(key.end(), told.strides, told.strides + told.ndim);
-    return {told.data, nb::borrow(told.dtype)};
+    const auto item = static_cast<std::uint64_t>(element_type(told.dtype).bytes);
+    return {told.data, bytes_of(told, item), nb::borrow(told.dtype)};
   };
   ChangedPlaces places;
   const auto entry = changed_plan(call, places, read, [&](ChangedPlan& made, nb::object dtype) {
@@ -222,7 +241,7 @@ nb::object change_ndarray(const ChangedCall& call) {
 nb::object change_tensor(const ChangedCall& call, const ExchangeType& type) {
   Tensor in;
   if (is_watched(type)) return nb::none();
-  const auto read = [&](nb::handle array, Key& key) -> std::pair<const char*, nb::object> {
+  const auto read = [&](nb::handle array, Key& key) -> ReadArray {
     Tensor told;
     if (Py_TYPE(array.ptr()) != type.type || !read_plainly(array, type, told)) return {};
     if (array.is(call.array)) in = told;
@@ -231,15 +250,18 @@ nb::object change_tensor(const ChangedCall& call, const ExchangeType& type) {
     key.insert(key.end(), {-1, told.ndim, device_of(told), reinterpret_cast<std::intptr_t>(dtype.ptr())});
     key.insert(key.end(), told.shape, told.shape + told.ndim);
     key.insert(key.end(), told.strides, told.strides + told.ndim);
-    return {address_of(told), dtype};
+    return {address_of(told), bytes_of(told, static_cast<std::uint64_t>(width_of(told))), dtype};
   };
   ChangedPlaces places;
-  const auto entry = changed_plan(call, places, read, [&](ChangedPlan& made, nb::object empty) {
-    Tensor like;
-    if (type.functions->borrow(empty.ptr(), &like) != 0) nb::raise_python_error();
-    made.out_type = like.dtype;
-    return static_cast<double>(width_of(in) + width_of(like));
-  }, &type);
+  const auto entry = changed_plan(
+      call, places, read,
+      [&](ChangedPlan& made, nb::object empty) {
+        Tensor like;
+        if (type.functions->borrow(empty.ptr(), &like) != 0) nb::raise_python_error();
+        made.out_type = like.dtype;
+        return static_cast<double>(width_of(in) + width_of(like));
+      },
+      &type);
   if (entry == nullptr) return nb::none();
   const int device = device_of(in);
   const auto change_to = [&](void* out) {

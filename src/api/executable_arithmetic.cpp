@@ -1,5 +1,6 @@
 // Plans with arithmetic, of views and permutations, together with the engine that runs them; those of rows:
 // executable_row_arithmetic.cpp.
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "api/arithmetic_state.hpp"
 #include "api/array_checks.hpp"
+#include "api/planning.hpp"
 #include "engines/cpu.hpp"
 #include "engines/cpu/values/moved_sweep.hpp"
 #include "engines/cpu/values/value_sweep.hpp"
@@ -172,6 +174,11 @@ struct DeviceTilesState final : detail::DenseState {
   }
 };
 
+// Whether numbers are rounded before they are moved: to what is narrower, and factors are the same for all.
+bool rounds_first(const Arithmetic& of) {
+  return bytes_of(of.to) < bytes_of(of.from) && !of.addend && !detail::along_axes(of);
+}
+
 // By engine cuda: what is no view is moved by a plan of its own, in the narrower type, and changed in a sweep
 // before or behind it.
 //
@@ -184,7 +191,7 @@ struct DeviceSweepsState final : detail::DenseState {
 
   DeviceSweepsState(const Problem& problem, const Arithmetic& of, std::uint64_t numbers,
                     const PlanOptions& options)
-      : first(bytes_of(of.to) < bytes_of(of.from) && !of.addend && !of.scale.axis && !of.offset.axis),
+      : first(rounds_first(of)),
         mover(faro::plan(of_width(problem, bytes_of(first ? of.to : of.from)), options)),
         changer(detail::make_value_plan(detail::in_order(of, numbers), of, cpu::target(1)), options.device),
         scratch_bytes(
@@ -228,6 +235,49 @@ struct DeviceSweepsState final : detail::DenseState {
   }
 };
 
+// A permutation that is neither a view nor affine by engine cuda: one of its passes changes numbers.
+struct DevicePassesState final : detail::DenseState {
+  cuda::ValuePassExecutor passes;
+
+  DevicePassesState(const Arithmetic& of, std::uint64_t numbers, const detail::Decision& decided)
+      : passes(decided.plan, decided.schedule.get(), of, rounds_first(of)) {
+    device = decided.plan.target().device;
+    set_counts(of, numbers, numbers);
+    on_device = true;
+  }
+  std::uint64_t moved_bytes() const override { return passes.moved_bytes(); }
+  std::string explain() const override { return passes.explain(); }
+  void run(const cpu::ValueArrays& arrays, Stream stream) const override {
+    passes.run(arrays.in, arrays.addend, arrays.out, stream);
+  }
+};
+
+std::unique_ptr<ExecutableArithmetic::State> make_device_state(const Problem& problem,
+                                                               const Arithmetic& arithmetic,
+                                                               const PlanOptions& options);
+
+// An index array, as itself or as what it turns out to be, or a map that is worked out; null where none of
+// its passes can change numbers on their way.
+std::unique_ptr<ExecutableArithmetic::State> make_passes_state(const Problem& problem,
+                                                               const Arithmetic& arithmetic,
+                                                               const PlanOptions& options) {
+  const bool first = rounds_first(arithmetic);
+  Problem moved = problem;
+  moved.element_bytes = bytes_of(first ? arithmetic.to : arithmetic.from);
+  const detail::Decision decided = detail::decide(moved, options);
+  const Permutation& form = decided.plan.problem().permutation;
+  const bool turned_out = std::holds_alternative<Indexed>(problem.permutation) &&
+                          !std::holds_alternative<Indexed>(form) && decided.plan.exceptions().empty();
+  if (turned_out) {
+    Problem known = problem;
+    known.permutation = form;
+    return make_device_state(known, arithmetic, options);
+  }
+  if (!cuda::ValuePassExecutor::takes(decided.plan, first)) return nullptr;
+  const std::uint64_t numbers = element_count(problem.permutation) * problem.batch;
+  return std::make_unique<DevicePassesState>(arithmetic, numbers, decided);
+}
+
 std::unique_ptr<ExecutableArithmetic::State> make_device_state(const Problem& problem,
                                                                const Arithmetic& arithmetic,
                                                                const PlanOptions& options) {
@@ -237,6 +287,9 @@ std::unique_ptr<ExecutableArithmetic::State> make_device_state(const Problem& pr
   if (affine != nullptr && problem.placement == Placement::out_of_place) {
     if (const auto tiles = detail::make_value_tile_plan(*affine, problem.batch, arithmetic))
       return std::make_unique<DeviceTilesState>(*tiles, options.device);
+  }
+  if (problem.placement == Placement::out_of_place) {
+    if (auto passes = make_passes_state(problem, arithmetic, options)) return passes;
   }
   const std::uint64_t numbers = element_count(problem.permutation) * problem.batch;
   return std::make_unique<DeviceSweepsState>(problem, arithmetic, numbers, options);

@@ -10,6 +10,8 @@
 
 #include "faro/engines/cuda.hpp"
 #include "faro/engines/runtime_compiler.hpp"
+#include "faro/plan/plan.hpp"
+#include "faro/schedule/index_schedule.hpp"
 #include "faro/stream.hpp"
 #include "kernels/value_arrays.hpp"
 #include "plan/gpu/value_boxes.hpp"
@@ -64,6 +66,29 @@ class ValueTileExecutor {
   ~ValueTileExecutor();
 
   void run(const void* in, const void* addend, void* out, Stream stream) const;
+  std::string explain() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The passes of an index array, a multiplication or a computed map, of which one changes numbers: the first
+/// as it reads them, or the last as it writes them. Its kernels are compiled by NVRTC. As ValueExecutor.
+class ValuePassExecutor {
+ public:
+  /// Whether these passes can.
+  static bool takes(const Plan& plan, bool rounds_first);
+  /// `plan`: of elements of the narrower type where `rounds_first`, else of the input's. Requires: takes().
+  /// Errors: also those of Executor.
+  ValuePassExecutor(const Plan& plan, const schedule::IndexSchedule* made, const Arithmetic& arithmetic,
+                    bool rounds_first);
+  ValuePassExecutor(ValuePassExecutor&&) noexcept;
+  ValuePassExecutor& operator=(ValuePassExecutor&&) noexcept;
+  ~ValuePassExecutor();
+
+  void run(const void* in, const void* addend, void* out, Stream stream) const;
+  std::uint64_t moved_bytes() const;
   std::string explain() const;
 
  private:

@@ -14,6 +14,8 @@ struct BlockArray {
   constexpr void put(std::uint64_t i, const T& value) const { data[i] = value; }
   /// Where other threads get() or put() and this one does not.
   constexpr void skip() const {}
+  /// Counted from a later element.
+  constexpr BlockArray from(std::uint64_t first) const { return {data + first}; }
 };
 
 }  // namespace faro::kernels

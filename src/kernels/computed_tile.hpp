@@ -63,6 +63,12 @@ struct MoveComputedParts {
 
   template <typename Block>
   constexpr void operator()(Block& block) const {
+    move(block, BlockArray<const Element>{reinterpret_cast<const Element*>(in)},
+         BlockArray<Element>{reinterpret_cast<Element*>(out)});
+  }
+  /// The same from any array to any other.
+  template <typename Block, typename From, typename To>
+  constexpr void move(Block& block, const From& from, const To& to) const {
     const ComputedRoom at = room();
     std::byte* const shared = block.shared();
     const Lists<BlockArray<Run>, BlockArray<Leaf>, BlockArray<std::uint8_t>> lists{
@@ -73,9 +79,9 @@ struct MoveComputedParts {
     const Work work = work_of(block.index());
     list(work, block.thread(), lists);
     block.barrier();
-    read(work, block.thread(), lists, stage, BlockArray<const Element>{reinterpret_cast<const Element*>(in)});
+    read(work, block.thread(), lists, stage, from);
     block.barrier();
-    write(work, block.thread(), lists, stage, BlockArray<Element>{reinterpret_cast<Element*>(out)});
+    write(work, block.thread(), lists, stage, to);
   }
 
   // --- phases

@@ -133,6 +133,12 @@ struct MoveModularTiles {
 
   template <typename Block>
   constexpr void operator()(Block& block) const {
+    move(block, BlockArray<const Element>{reinterpret_cast<const Element*>(in)},
+         BlockArray<Element>{reinterpret_cast<Element*>(out)});
+  }
+  /// The same from any array to any other.
+  template <typename Block, typename From, typename To>
+  constexpr void move(Block& block, const From& from, const To& to) const {
     const Work work = work_of(block.index());
     const auto columns = BlockArray<Column>{reinterpret_cast<Column*>(block.shared())};
     const auto rows = BlockArray<Place>{reinterpret_cast<Place*>(block.shared() + rows_begin(*work.tiles))};
@@ -140,18 +146,20 @@ struct MoveModularTiles {
         BlockArray<Element>{reinterpret_cast<Element*>(block.shared() + lines_bytes(*work.tiles))};
     list(work, block.thread(), rows, columns);
     block.barrier();
-    const auto* const from = reinterpret_cast<const Element*>(in) + work.array * count;
-    if constexpr (kCopied && requires { wait_for_copies(block); }) {
+    const From those = from.from(work.array * count);
+    if constexpr (kCopied && requires {
+                    wait_for_copies(block);
+                    those.data;
+                  }) {
       copy(work, block.thread(), rows, [&](std::uint32_t slot, std::uint64_t at) {
-        copy_past_registers(block, stage.data + slot, from + at);
+        copy_past_registers(block, stage.data + slot, those.data + at);
       });
       wait_for_copies(block);
     } else {
-      read(work, block.thread(), rows, stage, BlockArray<const Element>{from});
+      read(work, block.thread(), rows, stage, those);
     }
     block.barrier();
-    write(work, block.thread(), rows, columns, stage,
-          BlockArray<Element>{reinterpret_cast<Element*>(out) + work.array * count});
+    write(work, block.thread(), rows, columns, stage, to.from(work.array * count));
   }
 
   // The kernel's parts, between which a block waits for all its threads.

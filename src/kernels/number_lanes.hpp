@@ -9,6 +9,24 @@
 
 namespace faro::kernels {
 
+namespace detail {
+
+/// What no thread of the launch writes before it is read: on a GPU by a load that goes ahead of stores.
+template <int bytes>
+constexpr device::Packet<bytes> load_ahead(const device::Packet<bytes>* from) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (bytes == 16)
+    return std::bit_cast<device::Packet<16>>(__ldg(reinterpret_cast<const uint4*>(from)));
+  if constexpr (bytes == 8)
+    return std::bit_cast<device::Packet<8>>(__ldg(reinterpret_cast<const uint2*>(from)));
+  if constexpr (bytes < 8) return {__ldg(from->unit)};
+#else
+  return *from;
+#endif
+}
+
+}  // namespace detail
+
 /// Numbers that lie together, moved at once: up to 16 bytes, in the registers of a GPU thread. They stay
 /// packed there until each is used, where an array of bytes would take a register for each.
 template <typename T, int kCount>
@@ -32,6 +50,14 @@ class Lanes {
     } else {
       return std::bit_cast<T>(static_cast<Bits>(unit(i * kBytes) >> 8 * (i * kBytes % kUnit)));
     }
+  }
+  static constexpr Lanes ahead(const void* from) {
+    Lanes made;
+    constexpr int kPackets = kBytes * kCount / kPacket;
+    FARO_UNROLL
+    for (int i = 0; i < kPackets; ++i)
+      made.packet_[i] = detail::load_ahead(static_cast<const Moved*>(from) + i);
+    return made;
   }
   /// As they are packed.
   constexpr std::uint32_t word(int i) const {

@@ -112,13 +112,33 @@ constexpr void copy_to_shared(Memory& memory, int buffer, std::uint64_t offset, 
 template <int bytes>
 inline constexpr int kVectorBatch = bytes >= 4 ? 4 : 2;
 inline constexpr int kUnitBatch = 4;
+/// As many elements of shorter vectors, about.
+template <int bytes>
+constexpr int vector_batch(int vector_bytes) {
+  return vector_bytes < static_cast<int>(kChunkVectorBytes) ? 4 : kVectorBatch<bytes>;
+}
 
-/// Vectors of the chunk that can be moved whole; the rest goes by units.
+/// Bytes of a chunk that a thread loads at once, and stores: fewer of a memory that converts, whose numbers
+/// are wider where they come from, or go (converting_memory.hpp).
+template <int bytes, typename Memory>
+constexpr int loaded_vector() {
+  if constexpr (requires { Memory::kLoadedVector; })
+    return Memory::kLoadedVector > bytes ? Memory::kLoadedVector : bytes;
+  return kChunkVectorBytes;
+}
+template <int bytes, typename Memory>
+constexpr int stored_vector() {
+  if constexpr (requires { Memory::kStoredVector; })
+    return Memory::kStoredVector > bytes ? Memory::kStoredVector : bytes;
+  return kChunkVectorBytes;
+}
+
+/// Vectors of so many bytes of the chunk that can be moved whole; the rest goes by units.
 template <int bytes, bool single>
-constexpr std::uint32_t vectors_of(const PartitionParams& p, const Chunk& chunk) {
+constexpr std::uint32_t vectors_of(const PartitionParams& p, const Chunk& chunk, int vector_bytes) {
   if constexpr (!single) return 0;
   const bool aligned = p.vectors != 0 && (chunk.array + chunk.first) * bytes % kChunkVectorBytes == 0;
-  return aligned ? chunk.size / (kChunkVectorBytes / bytes) : 0;
+  return aligned ? chunk.size / static_cast<std::uint32_t>(vector_bytes / bytes) : 0;
 }
 
 /// Unit `unit` of the chunk: its element, and which of the element's units it is.
@@ -141,20 +161,22 @@ constexpr std::uint32_t unit_at(const PartitionParams& p, std::uint32_t place, s
 template <int bytes, bool single, device::Memory Memory>
 constexpr void load_placed(Memory& memory, const PartitionParams& p, std::uint64_t block,
                            std::uint32_t thread, std::uint32_t threads) {
-  constexpr int in_vector = static_cast<int>(kChunkVectorBytes) / bytes;
-  constexpr int batch = detail::kVectorBatch<bytes>;
+  constexpr int vector_bytes = detail::loaded_vector<bytes, Memory>();
+  constexpr int in_vector = vector_bytes / bytes;
+  constexpr int batch = detail::vector_batch<bytes>(vector_bytes);
   const Chunk chunk = chunk_of(p, block);
   const std::uint64_t base = (chunk.array + chunk.first) * p.units * bytes;
-  const std::uint32_t vectors = detail::vectors_of<bytes, single>(p, chunk);
+  const std::uint32_t vectors = detail::vectors_of<bytes, single>(p, chunk, vector_bytes);
   FARO_NO_UNROLL
   for (std::uint32_t first = 0; first < vectors; first += batch * threads) {
-    device::Packet<16> data[batch] = {};
+    device::Packet<vector_bytes> data[batch] = {};
     detail::VectorPlaces<in_vector> places[batch] = {};
     FARO_UNROLL
     for (int k = 0; k < batch; ++k) {
       const std::uint32_t vector = first + static_cast<std::uint32_t>(k) * threads + thread;
       if (vector < vectors) {
-        data[k] = memory.template load_global<16>(device::kInput, base + std::uint64_t{vector} * 16);
+        data[k] = memory.template load_global<vector_bytes>(device::kInput,
+                                                            base + std::uint64_t{vector} * vector_bytes);
         places[k] = detail::load_places<in_vector>(memory, chunk.first + vector * std::uint64_t{in_vector});
       } else {
         idle_times(memory, 1 + detail::VectorPlaces<in_vector>::kPackets);
@@ -207,11 +229,12 @@ constexpr void load_placed(Memory& memory, const PartitionParams& p, std::uint64
 template <int bytes, bool single, device::Memory Memory>
 constexpr void store_picked(Memory& memory, const PartitionParams& p, std::uint64_t block,
                             std::uint32_t thread, std::uint32_t threads) {
-  constexpr int in_vector = static_cast<int>(kChunkVectorBytes) / bytes;
-  constexpr int batch = detail::kVectorBatch<bytes>;
+  constexpr int vector_bytes = detail::stored_vector<bytes, Memory>();
+  constexpr int in_vector = vector_bytes / bytes;
+  constexpr int batch = detail::vector_batch<bytes>(vector_bytes);
   const Chunk chunk = chunk_of(p, block);
   const std::uint64_t base = (chunk.array + chunk.first) * p.units * bytes;
-  const std::uint32_t vectors = detail::vectors_of<bytes, single>(p, chunk);
+  const std::uint32_t vectors = detail::vectors_of<bytes, single>(p, chunk, vector_bytes);
   FARO_NO_UNROLL
   for (std::uint32_t first = 0; first < vectors; first += batch * threads) {
     detail::VectorPlaces<in_vector> places[batch] = {};
@@ -228,12 +251,13 @@ constexpr void store_picked(Memory& memory, const PartitionParams& p, std::uint6
     for (int k = 0; k < batch; ++k) {
       const std::uint32_t vector = first + static_cast<std::uint32_t>(k) * threads + thread;
       if (vector < vectors) {
-        device::Packet<16> data{};
+        device::Packet<vector_bytes> data{};
         FARO_UNROLL
         for (int e = 0; e < in_vector; ++e) {
           device::insert(data, e, memory.template load_shared<bytes>(places[k][e] * bytes));
         }
-        memory.template store_global<16>(device::kOutput, base + std::uint64_t{vector} * 16, data);
+        memory.template store_global<vector_bytes>(device::kOutput,
+                                                   base + std::uint64_t{vector} * vector_bytes, data);
       } else {
         idle_times(memory, in_vector + 1);
       }
@@ -310,9 +334,10 @@ constexpr void move_chunk(Memory& memory, const PartitionParams& p, std::uint64_
                           std::uint32_t threads) {
   const Chunk chunk = chunk_of(p, block);
   const std::uint64_t base = (chunk.array + chunk.first) * p.units * bytes;
-  const std::uint32_t vectors = vectors_of<bytes, single>(p, chunk);
-  move_in_order<16, into_shared>(memory, base, 0, vectors, thread, threads);
-  move_in_order<bytes, into_shared>(memory, base, vectors * (kChunkVectorBytes / bytes), chunk.size * p.units,
+  constexpr int vector_bytes = into_shared ? loaded_vector<bytes, Memory>() : stored_vector<bytes, Memory>();
+  const std::uint32_t vectors = vectors_of<bytes, single>(p, chunk, vector_bytes);
+  move_in_order<vector_bytes, into_shared>(memory, base, 0, vectors, thread, threads);
+  move_in_order<bytes, into_shared>(memory, base, vectors * (vector_bytes / bytes), chunk.size * p.units,
                                     thread, threads);
 }
 

@@ -9,8 +9,6 @@
 
 #include <cstdint>
 
-#include "faro/schedule/index_schedule.hpp"
-
 namespace faro::kernels {
 
 inline constexpr std::uint32_t kSectorBytes = 32;
@@ -41,9 +39,8 @@ struct ElementUnits {
   std::uint32_t units = 1;
 };
 
-/// The widest units of an element. Requires: element_bytes > 0.
-constexpr ElementUnits units_of_element(std::uint64_t element_bytes) {
-  constexpr std::uint64_t widest = 16;
+/// The widest units of an element, of at most `widest` bytes, a power of two. Requires: element_bytes > 0.
+constexpr ElementUnits units_of_element(std::uint64_t element_bytes, std::uint64_t widest = 16) {
   const std::uint64_t power = element_bytes & (~element_bytes + 1);
   const std::uint64_t unit = power < widest ? power : widest;
   return {.unit_bytes = static_cast<std::uint32_t>(unit),
@@ -75,23 +72,6 @@ constexpr PartitionParams make_chunk_params(std::uint64_t count, std::uint32_t c
           .bucket_bits = 0,
           .starts_at = 0,
           .offsets_at = 0};
-}
-
-/// The parameters of a level. Requires: a checked shape.
-inline PartitionParams make_level_params(const schedule::PartitionShape& shape, int level,
-                                         const ElementUnits& element) {
-  PartitionParams params =
-      make_chunk_params(shape.count, static_cast<std::uint32_t>(shape.chunk_elements()), element);
-  const std::uint64_t chunk_bytes = shape.chunk_elements() * element.units * element.unit_bytes;
-  params.buckets = shape.buckets(level);
-  params.chunk_bits = shape.chunk_bits;
-  params.region_bits = shape.region_bits(level);
-  params.bucket_bits = shape.region_bits(level + 1);
-  // Past 32 bits no shared memory holds it, and these are not used.
-  params.starts_at = static_cast<std::uint32_t>((chunk_bytes + kChunkVectorBytes - 1) &
-                                                ~std::uint64_t{kChunkVectorBytes - 1});
-  params.offsets_at = params.starts_at + starts_bytes(params.buckets);
-  return params;
 }
 
 /// Shared memory of a block, of a level (buckets > 0) or of a chunk alone.

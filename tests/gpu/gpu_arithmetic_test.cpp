@@ -10,6 +10,7 @@
 #include "faro/rows.hpp"
 #include "gpu/gpu_rows_support.hpp"
 #include "number_support.hpp"
+#include "permutation/rows.hpp"
 
 namespace faro::testing {
 namespace gpu_arithmetic_test {
@@ -201,6 +202,87 @@ TEST_F(GpuArithmetic, PermutationsAsOnTheCpu) {
               stream);
       stream.wait();
       EXPECT_TRUE(device_out.get() == wanted);
+    }
+  }
+}
+
+// Index arrays by every method, in one sweep: read first and written last, added to, with factors along an
+// axis, at any alignment, in elements of several numbers; and what they turn out to be.
+TEST_F(GpuArithmetic, IndexArraysAsOnTheCpu) {
+  SplitMix64 random{77};
+  const auto drawn = [&](std::uint64_t count, std::uint64_t window, std::uint64_t block) {
+    std::vector<std::uint64_t> entries(count);
+    for (std::uint64_t i = 0; i < count; ++i) entries[i] = i;
+    const std::uint64_t blocks = count / block;
+    for (std::uint64_t i = blocks; i > 1; --i) {
+      const std::uint64_t other = (i - 1) - below(random, std::min(i, window));
+      std::swap_ranges(entries.begin() + static_cast<std::ptrdiff_t>((i - 1) * block),
+                       entries.begin() + static_cast<std::ptrdiff_t>(i * block),
+                       entries.begin() + static_cast<std::ptrdiff_t>(other * block));
+    }
+    return Indexed(entries, below(random, 2) == 0 ? Direction::gather : Direction::scatter);
+  };
+  struct Case {
+    Permutation map;
+    IndexChoice choice = {};
+    const char* said = "changed  ";
+  };
+  constexpr std::uint64_t kAll = ~std::uint64_t{0};
+  std::vector<Case> cases;
+  for (const std::uint64_t count : {3001U, 70000U})
+    cases.push_back({drawn(count, kAll, 1), {.method = IndexMethod::direct}});
+  for (const std::vector<int>& levels : {std::vector<int>{}, {6}, {3, 4}}) {
+    const int bits = levels.empty() ? 15 : levels.size() == 1 ? 11 : 10;
+    const std::uint64_t count = levels.empty() ? 30001 : 90007;
+    cases.push_back({drawn(count, kAll, 1),
+                     {.method = IndexMethod::partition, .chunk_bits = bits, .level_bits = levels}});
+    cases.push_back(cases.back());
+  }
+  cases.push_back({drawn(65536, kAll, 1), {.method = IndexMethod::row_column}});
+  cases.push_back({drawn(70000, kAll, 500), {.method = IndexMethod::runs}});
+  cases.push_back({drawn(65536, 100, 1), {.method = IndexMethod::window}});
+  cases.push_back({drawn(std::uint64_t{3} << 16, kAll, 8)});
+  cases.push_back({drawn(std::uint64_t{3} << 21, kAll, 1)});
+  cases.push_back({as_index_array(maps::random_bmmc(13, 3)), {}, ""});
+  cases.push_back({as_index_array(maps::affine_mod(100003, 31337, 5))});
+  for (const char* const map : {"affine_mod(65537, 12345, 6)", "multiply(1000001, 3)", "hilbert(2, 9)",
+                                "hilbert(3, 5)", "healpix(6)"})
+    cases.push_back({parse_permutation(map)});
+  for (const Case& each : cases) {
+    const std::uint64_t count = element_count(each.map);
+    for (int round = 0; round < 6; ++round) {
+      Arithmetic of{.from = test::draw_number(random), .to = test::draw_number(random)};
+      if (round % 3 == 1) of.scale = {{0.5}, {}};
+      if (round % 3 == 2) of.addend = Addend{.number = test::draw_number(random), .beta = 2};
+      const std::uint64_t batch = 1 + below(random, 2);
+      if (round == 3) {
+        of.shape = {batch * count, 1};
+        of.offset.axis = 0;
+        of.offset.values.resize(batch * count);
+        for (std::uint64_t i = 0; i < batch * count; ++i) of.offset.values[i] = static_cast<double>(i % 7);
+      }
+      SCOPED_TRACE(to_text(each.map) + ": " + to_text(of) + ", batch " + std::to_string(batch));
+      const Problem problem{.permutation = each.map, .batch = batch};
+      const auto cpu = plan(problem, of, {.engine = Engine::cpu});
+      const auto gpu = plan(problem, of, {.engine = Engine::cuda, .index_choice = each.choice});
+      SCOPED_TRACE(gpu.explain());
+      EXPECT_NE(gpu.explain().find(each.said), std::string::npos);
+      const std::uint64_t numbers = batch * count;
+      const Bytes in = random_bytes(numbers * bytes_of(of.from), random());
+      const Bytes other = of.addend ? random_bytes(numbers * bytes_of(of.addend->number), random()) : Bytes();
+      Bytes wanted(numbers * bytes_of(of.to));
+      cpu.run({in.data(), numbers}, wanted.data(), numbers, {other.data(), of.addend ? numbers : 0});
+      // A number further on than an allocation, in half of the rounds.
+      const std::uint64_t further = round % 2;
+      const Placed device_in(in, further * bytes_of(of.from));
+      const Placed device_other(other, further * (of.addend ? bytes_of(of.addend->number) : 0));
+      const Placed device_out(Bytes(wanted.size(), std::byte{7}), further * bytes_of(of.to));
+      const OwnStream stream;
+      gpu.run({device_in.data(), numbers}, device_out.data(), numbers,
+              {of.addend ? device_other.data() : nullptr, of.addend ? numbers : 0}, stream);
+      stream.wait();
+      expect_same(of, device_out.get(), wanted, 0);
+      if (::testing::Test::HasFailure()) return;
     }
   }
 }

@@ -16,7 +16,7 @@
 #include "faro/schedule/index_schedule.hpp"
 #include "kernels/partition.hpp"
 #include "kernels/partition_in_global.hpp"
-#include "kernels/partition_params.hpp"
+#include "kernels/partition_level.hpp"
 #include "kernels/partition_runs.hpp"
 
 namespace faro::kernels {

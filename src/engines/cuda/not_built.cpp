@@ -128,6 +128,14 @@ FARO_ABSENT_MOVABLE(ValueTileExecutor);
 FARO_ABSENT(ValueTileExecutor::ValueTileExecutor(const faro::detail::ValueTilePlan&, int));
 FARO_ABSENT(void ValueTileExecutor::run(const void*, const void*, void*, Stream) const);
 FARO_ABSENT(std::string ValueTileExecutor::explain() const);
+FARO_ABSENT_MOVABLE(ValuePassExecutor);
+FARO_ABSENT(bool ValuePassExecutor::takes(const Plan&, bool));
+FARO_ABSENT(ValuePassExecutor::ValuePassExecutor(const Plan&, const schedule::IndexSchedule*,
+                                                 const Arithmetic&, bool));
+FARO_ABSENT(void ValuePassExecutor::run(const void*, const void*, void*, Stream) const);
+FARO_ABSENT(std::uint64_t ValuePassExecutor::moved_bytes() const);
+FARO_ABSENT(std::string ValuePassExecutor::explain() const);
+
 FARO_ABSENT_MOVABLE(RowValueExecutor);
 FARO_ABSENT(RowValueExecutor::RowValueExecutor(const faro::detail::RowValues&));
 FARO_ABSENT(void RowValueExecutor::run(const void*, const void*, const void*, void*, Stream) const);

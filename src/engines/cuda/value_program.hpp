@@ -10,6 +10,7 @@
 #include "faro/engines/nvrtc.hpp"
 #include "kernels/number_program.hpp"
 #include "kernels/value_arrays.hpp"
+#include "plan/gpu/gpu_kernel.hpp"
 #include "plan/gpu/value_boxes.hpp"
 #include "plan/gpu/value_rows.hpp"
 #include "plan/gpu/value_tiles.hpp"
@@ -111,5 +112,15 @@ const void* compiled_row_kernel(const RowValueKernel& kernel);
 /// Of tiles of an affine map (kernels/value_tile.hpp): the type of a kernel whose one parameter is
 /// kernels::ValueTileArrays. There are none with the library.
 std::string tile_type_text(const Arithmetic& arithmetic, const faro::detail::ValueTiles& tiles);
+
+/// Of a pass of an index array whose numbers change as it reads, or as it writes them
+/// (kernels/index_steps.hpp): the type of a kernel whose one parameter is kernels::ChangedArrays. Nothing for
+/// a kernel that is no step. There are none with the library.
+std::optional<std::string> step_type_text(const Arithmetic& arithmetic, bool rounds_first,
+                                          const faro::detail::GpuKernel& kernel);
+
+/// Of a map's kernel, such as "MoveModularTiles<4, std::uint32_t>", that changes numbers so
+/// (kernels/converting_memory.hpp): its one parameter is kernels::ChangedMapArrays.
+std::string map_type_text(const Arithmetic& arithmetic, bool rounds_first, const std::string& map);
 
 }  // namespace faro::cuda

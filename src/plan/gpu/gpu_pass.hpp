@@ -84,8 +84,9 @@ struct PassWork {
   std::uint64_t shared_bytes = 0;  // most that a block may have
   AxesVariant axes = {};
   std::optional<int> level_variant = {};  // of kernels::kCompiledPartitions; none: what suits
+  std::uint64_t widest_unit = 16;         // bytes
 
-  kernels::ElementUnits units() const { return kernels::units_of_element(element_bytes); }
+  kernels::ElementUnits units() const { return kernels::units_of_element(element_bytes, widest_unit); }
   std::uint64_t array_bytes() const { return count * element_bytes; }
 };
 
@@ -93,6 +94,10 @@ struct PassWork {
 /// out. Empty for no elements. Errors: those of axes_choice.hpp; ErrorCode::unsupported past 2^62 bytes.
 /// Cost: under a millisecond.
 std::vector<GpuPass> solve(const PassWork& work);
+
+/// The passes of an index array by units of at most so many bytes, a power of two: for arrays that are
+/// aligned to no more, where an element of the plan is several of the caller's. Its tables are the same.
+std::vector<GpuPass> solve_by_units(const IndexPlan& plan, std::uint64_t widest_unit);
 
 /// What is lent while these passes run.
 std::uint64_t workspace_bytes(const std::vector<GpuPass>& passes);

@@ -86,6 +86,12 @@ std::vector<GpuPass> solve(const PassWork& work) {
   return passes;
 }
 
+std::vector<GpuPass> solve_by_units(const IndexPlan& plan, std::uint64_t widest_unit) {
+  PassWork work = work_of(work_about(plan), plan.chosen());
+  work.widest_unit = widest_unit;
+  return solve(work);
+}
+
 std::uint64_t workspace_bytes(const std::vector<GpuPass>& passes) {
   return passes.empty() ? 0 : passes.front().workspace_bytes;
 }

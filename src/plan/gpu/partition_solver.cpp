@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "kernels/partition_in_global.hpp"
+#include "kernels/partition_level.hpp"
 #include "plan/gpu/gpu_solver.hpp"
 #include "rounding.hpp"
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "engines/cuda/host/compiled_cache.hpp"
 #include "engines/cuda/value_program.hpp"
@@ -103,6 +104,46 @@ TEST_F(ValueSources, CopiedBoxesCompile) {
                                       .copied = true,
                                       .factors = factors});
   }
+}
+
+// Every step of an index array, changed as it is read and as it is written; and maps that are worked out.
+TEST_F(ValueSources, StepsCompile) {
+  using namespace detail;
+  const auto steps_of = [](int bytes) {
+    const IndexUnit single{bytes, true};
+    const IndexUnit several{bytes, false};
+    return std::vector<KernelId>{DirectKernel{bytes, 4, Way::forwards, DirectKind::vectors},
+                                 DirectKernel{bytes, 8, Way::backwards, DirectKind::one},
+                                 LevelKernel{single, Way::forwards, 0},
+                                 LevelKernel{several, Way::backwards, 3},
+                                 LevelKernel{single, Way::forwards, LevelKernel::kInGlobal},
+                                 ChunkKernel{single, Way::backwards, ChunkPlace::large},
+                                 ChunkKernel{several, Way::forwards, ChunkPlace::in_global},
+                                 ColumnsKernel{bytes, Way::forwards, false},
+                                 ColumnsKernel{bytes, Way::backwards, true},
+                                 WindowKernel{bytes, false, true, false},
+                                 WindowKernel{bytes, true, false, true},
+                                 RunsKernel{bytes}};
+  };
+  const auto compiles = [](const std::string& type) {
+    SCOPED_TRACE(type);
+    EXPECT_EQ(cuda::compile_text(cuda::kernel_source(type), 9, 0).code.substr(1, 3), "ELF");
+  };
+  Arithmetic added{.from = Number::u8, .to = Number::f32, .offset = {{1, 2}, 0}};
+  added.shape = {2, 8};
+  added.addend = Addend{.number = Number::f16};
+  for (const KernelId& id : steps_of(1))
+    compiles(cuda::step_type_text(added, false, {.id = id, .params = {}}).value());
+  for (const KernelId& id : steps_of(8)) {
+    compiles(cuda::step_type_text({.from = Number::c128, .to = Number::c64}, true, {.id = id, .params = {}})
+                 .value());
+  }
+  for (const char* const map :
+       {"MoveModularTiles<1, std::uint32_t, false>", "MoveModularTiles<1, std::uint64_t, false>",
+        "MoveComputedParts<faro::kernels::HilbertParts<0>, 1>",
+        "MoveComputedParts<faro::kernels::HealpixParts, 1>"})
+    compiles(cuda::map_type_text(added, false, map));
+  EXPECT_FALSE(cuda::step_type_text(added, false, {.id = CyclicKernel{}, .params = {}}));
 }
 
 // Rows that are walked, of vectors, and elements of several arrays.

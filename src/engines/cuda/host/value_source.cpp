@@ -1,3 +1,7 @@
+#include <fmt/format.h>
+
+#include <variant>
+
 #include "engines/cuda/value_program.hpp"
 #include "kernel_texts.hpp"  // made by CMake: kernel_texts(), the headers below and what they include
 #include "kernels/program_text.hpp"
@@ -43,6 +47,49 @@ std::string scaled_text(BlockFormat format) {
   constexpr const char* kElements[] = {"Float8E4M3", "Float8E5M2", "Float4E2M1"};
   return std::string("faro::kernels::PowerScaled<faro::kernels::") +
          kElements[static_cast<std::size_t>(format)] + ">";
+}
+
+// The step of an index array's kernel (kernels/index_steps.hpp); empty for others.
+struct StepText {
+  static bool forwards(kernels::Way way) { return way == kernels::Way::forwards; }
+
+  std::string operator()(const faro::detail::LevelKernel& k) const {
+    if (k.variant == faro::detail::LevelKernel::kInGlobal)
+      return fmt::format("InGlobalStep<{}, true, {}>", k.unit.unit_bytes, forwards(k.way));
+    return fmt::format("LevelStep<{}, {}, {}, {}>", k.unit.unit_bytes, k.unit.single, k.variant,
+                       forwards(k.way));
+  }
+  std::string operator()(const faro::detail::ChunkKernel& k) const {
+    using faro::detail::ChunkPlace;
+    if (k.place == ChunkPlace::in_global)
+      return fmt::format("InGlobalStep<{}, false, {}>", k.unit.unit_bytes, forwards(k.way));
+    return fmt::format("ChunkStep<{}, {}, {}, {}>", k.unit.unit_bytes, k.unit.single,
+                       k.place == ChunkPlace::large, forwards(k.way));
+  }
+  std::string operator()(const faro::detail::ColumnsKernel& k) const {
+    return fmt::format("{}<{}, {}>", k.in_global ? "ColumnsInGlobalStep" : "ColumnsStep", k.unit_bytes,
+                       forwards(k.way));
+  }
+  std::string operator()(const faro::detail::DirectKernel& k) const {
+    return fmt::format("DirectStep<{}, {}, {}, static_cast<faro::kernels::DirectKind>({})>", k.unit_bytes,
+                       k.index_bytes, !forwards(k.way), static_cast<int>(k.kind));
+  }
+  std::string operator()(const faro::detail::WindowKernel& k) const {
+    return fmt::format("WindowStep<{}, {}, {}, {}>", k.unit_bytes, k.backwards, k.vectors, k.direct);
+  }
+  std::string operator()(const faro::detail::RunsKernel& k) const {
+    return fmt::format("RunsStep<{}>", k.unit_bytes);
+  }
+  template <typename Other>
+  std::string operator()(const Other& /*kernel*/) const {
+    return {};
+  }
+};
+
+std::string changed_text(const char* name, const Arithmetic& of, bool rounds_first,
+                         const std::string& moved) {
+  return fmt::format("faro::kernels::{}<{}, {}, {}, faro::kernels::{}>", name, kernels::program_text(of),
+                     rounds_first, faro::detail::along_axes(of), moved);
 }
 
 // What the kernels' headers use of the standard library, which NVRTC has not.
@@ -154,17 +201,22 @@ std::string type_text(const ValueKernel& kernel) {
 }
 
 std::string tile_type_text(const Arithmetic& of, const faro::detail::ValueTiles& tiles) {
-  ValueKernel kernel{.from = of.from,
-                     .to = of.to,
-                     .computed = computed_in(of),
-                     .function = of.function,
-                     .flags = kernels::program_flags(of)};
-  if (of.addend) kernel.addend = of.addend->number;
   const kernels::AffineTileShape& shape = tiles.shape;
-  return "faro::kernels::MoveValueTiles<" + program_text_of(kernel) +
+  return "faro::kernels::MoveValueTiles<" + kernels::program_text(of) +
          (tiles.rounds_first ? ", true, " : ", false, ") + std::to_string(shape.segment_bits) + ", " +
          std::to_string(shape.row_bits) + ", " + std::to_string(shape.vector_bits) + ", " +
          std::to_string(shape.thread_bits) + (faro::detail::along_axes(of) ? ", true>" : ">");
+}
+
+std::optional<std::string> step_type_text(const Arithmetic& of, bool rounds_first,
+                                          const faro::detail::GpuKernel& kernel) {
+  const std::string step = std::visit(StepText{}, kernel.id);
+  if (step.empty()) return std::nullopt;
+  return changed_text("MoveChanged", of, rounds_first, step);
+}
+
+std::string map_type_text(const Arithmetic& of, bool rounds_first, const std::string& map) {
+  return changed_text("MoveChangedMap", of, rounds_first, map);
 }
 
 std::string group_type_text(const ValueKernel& kernel) {
@@ -205,7 +257,11 @@ std::string type_text(const RowValueKernel& kernel) {
 
 RuntimeSource kernel_source(const std::string& type) {
   RuntimeSource source;
-  source.text = R"(#include "kernels/group_values.hpp"
+  source.text = R"(#include "kernels/computed_parts.hpp"
+#include "kernels/computed_tile.hpp"
+#include "kernels/group_values.hpp"
+#include "kernels/index_steps.hpp"
+#include "kernels/modular_tile.hpp"
 #include "kernels/quantize_tile.hpp"
 #include "kernels/row_elements.hpp"
 #include "kernels/row_values.hpp"

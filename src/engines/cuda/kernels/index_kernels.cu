@@ -1,155 +1,41 @@
-// The kernels of index arrays: phases of faro/kernels put on the device, with the barriers between them.
-//
-// A template takes the index of its entry in kCompiledPartitions, for the reason that kernels.cu gives.
+// The kernels of index arrays: the steps of kernels/index_steps.hpp put on the device.
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
+#include "engines/cuda/kernels/device_block.cuh"
 #include "engines/cuda/kernels/index_kernels.hpp"
 #include "engines/cuda/kernels/index_memory.cuh"
 #include "engines/cuda/kernels/least_blocks.cuh"
-#include "kernels/indexed_direct.hpp"
-#include "kernels/partition.hpp"
-#include "kernels/partition_in_global.hpp"
-#include "kernels/partition_runs.hpp"
-#include "kernels/row_column.hpp"
+#include "kernels/index_steps.hpp"
 #include "unit_bytes.hpp"
 
 namespace faro::cuda {
 
 using faro::detail::by_unit_bytes;
-using kernels::ColumnsParams;
-using kernels::DirectParams;
-using kernels::kCompiledPartitions;
-using kernels::PartitionParams;
-
-constexpr int kSmallChunkThreads = 512;
-constexpr int kLargeChunkThreads = 1024;
 
 extern __shared__ __align__(16) std::byte shared_chunk[];
 
-template <int bytes, bool single, int variant>
-__global__ void __launch_bounds__(kCompiledPartitions[variant].threads(),
-                                  least_blocks(kCompiledPartitions[variant].min_blocks,
-                                               kCompiledPartitions[variant].threads()))
-    spread_chunk(const __grid_constant__ PartitionParams params, const std::byte* in, std::byte* out,
-                 const std::byte* places, const std::byte* starts, const std::byte* offsets) {
-  constexpr kernels::CompiledPartition compiled = kCompiledPartitions[variant];
-  Streamed memory{in, out, shared_chunk, {places, starts, offsets}};
-  kernels::load_descriptors(memory, params, blockIdx.x, threadIdx.x, compiled.threads());
-  kernels::load_placed<bytes, single>(memory, params, blockIdx.x, threadIdx.x, compiled.threads());
-  memory.wait();
-  __syncthreads();
-  kernels::store_runs<bytes, single, compiled.lane_bits>(memory, params, blockIdx.x, threadIdx.x,
-                                                         compiled.threads());
-}
-
-template <int bytes, bool single, int variant>
-__global__ void __launch_bounds__(kCompiledPartitions[variant].threads(),
-                                  least_blocks(kCompiledPartitions[variant].min_blocks,
-                                               kCompiledPartitions[variant].threads()))
-    collect_chunk(const __grid_constant__ PartitionParams params, const std::byte* in, std::byte* out,
-                  const std::byte* places, const std::byte* starts, const std::byte* offsets) {
-  constexpr kernels::CompiledPartition compiled = kCompiledPartitions[variant];
-  Streamed memory{in, out, shared_chunk, {places, starts, offsets}};
-  kernels::load_descriptors(memory, params, blockIdx.x, threadIdx.x, compiled.threads());
-  memory.wait();
-  __syncthreads();
-  kernels::load_runs<bytes, single, compiled.lane_bits>(memory, params, blockIdx.x, threadIdx.x,
-                                                        compiled.threads());
-  memory.wait();
-  __syncthreads();
-  kernels::store_picked<bytes, single>(memory, params, blockIdx.x, threadIdx.x, compiled.threads());
-}
-
-// In place where in == out: a chunk is loaded wholly before any of it is stored.
-template <int bytes, bool single, int threads>
-__global__ void __launch_bounds__(threads, least_blocks(threads == kSmallChunkThreads ? 3 : 1, threads))
-    place_chunk(const __grid_constant__ PartitionParams params, const std::byte* in, std::byte* out,
-                const std::byte* places) {
-  Streamed memory{in, out, shared_chunk, {places}};
-  kernels::load_placed<bytes, single>(memory, params, blockIdx.x, threadIdx.x, threads);
-  __syncthreads();
-  kernels::store_chunk<bytes, single>(memory, params, blockIdx.x, threadIdx.x, threads);
-}
-
-template <int bytes, bool single, int threads>
-__global__ void __launch_bounds__(threads, least_blocks(threads == kSmallChunkThreads ? 3 : 1, threads))
-    pick_chunk(const __grid_constant__ PartitionParams params, const std::byte* in, std::byte* out,
-               const std::byte* places) {
-  Streamed memory{in, out, shared_chunk, {places}};
-  kernels::load_chunk<bytes, single>(memory, params, blockIdx.x, threadIdx.x, threads);
-  __syncthreads();
-  kernels::store_picked<bytes, single>(memory, params, blockIdx.x, threadIdx.x, threads);
-}
-
-// In place where in == out, as above.
-template <int bytes, bool forwards>
-__global__ void __launch_bounds__(kernels::kColumnsThreads)
-    move_columns(const __grid_constant__ ColumnsParams params, const std::byte* in, std::byte* out,
-                 const std::byte* places) {
-  Kept memory{in, out, shared_chunk, {places}};
-  kernels::load_columns<bytes, forwards>(memory, params, blockIdx.x, threadIdx.x, kernels::kColumnsThreads);
-  __syncthreads();
-  kernels::store_columns<bytes, forwards>(memory, params, blockIdx.x, threadIdx.x, kernels::kColumnsThreads);
-}
-
-template <bool gather>
-using OfDirect = std::conditional_t<gather, Streamed, Kept>;
-
-template <int bytes, int index_bytes, bool gather>
-__global__ void __launch_bounds__(kernels::kDirectThreads)
-    move_direct_vectors(const __grid_constant__ DirectParams params, const std::byte* in, std::byte* out,
-                        const std::byte* entries) {
-  OfDirect<gather> memory{in, out, nullptr, {entries}};
-  kernels::move_direct_vectors<bytes, index_bytes, gather>(memory, params, blockIdx.x, threadIdx.x);
-}
-
-template <int bytes, int index_bytes, bool gather>
-__global__ void __launch_bounds__(kernels::kDirectThreads)
-    move_direct_one(const __grid_constant__ DirectParams params, const std::byte* in, std::byte* out,
-                    const std::byte* entries) {
-  OfDirect<gather> memory{in, out, nullptr, {entries}};
-  kernels::move_direct_one<bytes, index_bytes, gather>(memory, params, blockIdx.x, threadIdx.x);
-}
-
-template <int bytes, int index_bytes, bool gather, std::uint32_t batch>
-__global__ void __launch_bounds__(kernels::kDirectThreads)
-    move_direct_units(const __grid_constant__ DirectParams params, const std::byte* in, std::byte* out,
-                      const std::byte* entries) {
-  OfDirect<gather> memory{in, out, nullptr, {entries}};
-  kernels::move_direct_units<bytes, index_bytes, gather, batch>(memory, params, blockIdx.x, threadIdx.x);
-}
-
-template <int bytes, bool level, bool forwards>
-__global__ void __launch_bounds__(kernels::kInGlobalThreads)
-    move_in_global(const __grid_constant__ PartitionParams params, const std::byte* in, std::byte* out,
-                   const std::byte* places, const std::byte* starts, const std::byte* offsets) {
-  Kept memory{in, out, nullptr, {places, starts, offsets}};
-  kernels::move_in_global<bytes, level, forwards>(memory, params, blockIdx.x, threadIdx.x);
-}
-
-template <int bytes, bool forwards>
-__global__ void __launch_bounds__(kernels::kInGlobalThreads)
-    move_columns_in_global(const __grid_constant__ ColumnsParams params, const std::byte* in, std::byte* out,
-                           const std::byte* places) {
-  Kept memory{in, out, nullptr, {places}};
-  kernels::move_columns_in_global<bytes, forwards>(memory, params, blockIdx.x, threadIdx.x,
-                                                   kernels::kInGlobalThreads);
+template <typename Step, typename Memory>
+__global__ void __launch_bounds__(Step::kThreads, least_blocks(Step::kMinBlocks, Step::kThreads))
+    run_step(const __grid_constant__ typename Step::Params params, const std::byte* in, std::byte* out,
+             const std::byte* places, const std::byte* starts, const std::byte* offsets) {
+  Memory memory{in, out, shared_chunk, {places, starts, offsets}};
+  DeviceBlock block(shared_chunk);
+  Step::run(memory, params, block);
 }
 
 namespace {
 
-template <typename Function>
-const void* address(Function* function) {
-  return reinterpret_cast<const void*>(function);
+template <typename Step, typename Memory = Streamed>
+KernelEntry entry() {
+  return {reinterpret_cast<const void*>(&run_step<Step, Memory>), static_cast<int>(Step::kThreads), 0};
 }
 
 template <int bytes, bool single, int variant>
 KernelEntry level_entry(Way way) {
-  return {way == Way::forwards ? address(&spread_chunk<bytes, single, variant>)
-                               : address(&collect_chunk<bytes, single, variant>),
-          kCompiledPartitions[variant].threads(), 0};
+  return way == Way::forwards ? entry<kernels::LevelStep<bytes, single, variant, true>>()
+                              : entry<kernels::LevelStep<bytes, single, variant, false>>();
 }
 
 template <int bytes>
@@ -174,27 +60,32 @@ KernelEntry level_of(bool single, Way way, int variant) {
   }
 }
 
-template <int bytes, bool single, int threads>
+template <int bytes, bool single, bool large>
 KernelEntry chunk_entry(Way way) {
-  return {way == Way::forwards ? address(&place_chunk<bytes, single, threads>)
-                               : address(&pick_chunk<bytes, single, threads>),
-          threads, 0};
+  return way == Way::forwards ? entry<kernels::ChunkStep<bytes, single, large, true>>()
+                              : entry<kernels::ChunkStep<bytes, single, large, false>>();
 }
 
 template <int bytes, int index_bytes, bool gather>
 KernelEntry direct_entry(DirectKind kind) {
+  using Memory = std::conditional_t<gather, Streamed, Kept>;
   switch (kind) {
     case DirectKind::vectors:
-      return {address(&move_direct_vectors<bytes, index_bytes, gather>), kernels::kDirectThreads, 0};
+      return entry<kernels::DirectStep<bytes, index_bytes, gather, DirectKind::vectors>, Memory>();
     case DirectKind::units:
-      return {address(&move_direct_units<bytes, index_bytes, gather, kernels::kDirectUnitBatch>),
-              kernels::kDirectThreads, 0};
+      return entry<kernels::DirectStep<bytes, index_bytes, gather, DirectKind::units>, Memory>();
     case DirectKind::small:
-      return {address(&move_direct_units<bytes, index_bytes, gather, 1>), kernels::kDirectThreads, 0};
+      return entry<kernels::DirectStep<bytes, index_bytes, gather, DirectKind::small>, Memory>();
     case DirectKind::one:
-      return {address(&move_direct_one<bytes, index_bytes, gather>), kernels::kDirectThreads, 0};
+      return entry<kernels::DirectStep<bytes, index_bytes, gather, DirectKind::one>, Memory>();
   }
   return {};
+}
+
+template <int bytes, bool level>
+KernelEntry in_global_entry(Way way) {
+  return way == Way::forwards ? entry<kernels::InGlobalStep<bytes, level, true>, Kept>()
+                              : entry<kernels::InGlobalStep<bytes, level, false>, Kept>();
 }
 
 }  // namespace
@@ -206,20 +97,16 @@ KernelEntry level_kernel(const IndexUnit& unit, Way way, int variant) {
 
 KernelEntry chunk_kernel(const IndexUnit& unit, Way way, bool large) {
   return by_unit_bytes(unit.unit_bytes, [&](auto bytes) {
-    if (unit.single) {
-      return large ? chunk_entry<bytes(), true, kLargeChunkThreads>(way)
-                   : chunk_entry<bytes(), true, kSmallChunkThreads>(way);
-    }
-    return large ? chunk_entry<bytes(), false, kLargeChunkThreads>(way)
-                 : chunk_entry<bytes(), false, kSmallChunkThreads>(way);
+    if (unit.single)
+      return large ? chunk_entry<bytes(), true, true>(way) : chunk_entry<bytes(), true, false>(way);
+    return large ? chunk_entry<bytes(), false, true>(way) : chunk_entry<bytes(), false, false>(way);
   });
 }
 
 KernelEntry columns_kernel(int unit_bytes, Way way) {
   return by_unit_bytes(unit_bytes, [&](auto bytes) {
-    return KernelEntry{
-        way == Way::forwards ? address(&move_columns<bytes(), true>) : address(&move_columns<bytes(), false>),
-        kernels::kColumnsThreads, 0};
+    return way == Way::forwards ? entry<kernels::ColumnsStep<bytes(), true>, Kept>()
+                                : entry<kernels::ColumnsStep<bytes(), false>, Kept>();
   });
 }
 
@@ -235,26 +122,17 @@ KernelEntry direct_kernel(int unit_bytes, int index_bytes, Way way, DirectKind k
 }
 
 KernelEntry level_in_global_kernel(int unit_bytes, Way way) {
-  return by_unit_bytes(unit_bytes, [&](auto bytes) {
-    return KernelEntry{way == Way::forwards ? address(&move_in_global<bytes(), true, true>)
-                                            : address(&move_in_global<bytes(), true, false>),
-                       kernels::kInGlobalThreads, 0};
-  });
+  return by_unit_bytes(unit_bytes, [&](auto bytes) { return in_global_entry<bytes(), true>(way); });
 }
 
 KernelEntry chunk_in_global_kernel(int unit_bytes, Way way) {
-  return by_unit_bytes(unit_bytes, [&](auto bytes) {
-    return KernelEntry{way == Way::forwards ? address(&move_in_global<bytes(), false, true>)
-                                            : address(&move_in_global<bytes(), false, false>),
-                       kernels::kInGlobalThreads, 0};
-  });
+  return by_unit_bytes(unit_bytes, [&](auto bytes) { return in_global_entry<bytes(), false>(way); });
 }
 
 KernelEntry columns_in_global_kernel(int unit_bytes, Way way) {
   return by_unit_bytes(unit_bytes, [&](auto bytes) {
-    return KernelEntry{way == Way::forwards ? address(&move_columns_in_global<bytes(), true>)
-                                            : address(&move_columns_in_global<bytes(), false>),
-                       kernels::kInGlobalThreads, 0};
+    return way == Way::forwards ? entry<kernels::ColumnsInGlobalStep<bytes(), true>, Kept>()
+                                : entry<kernels::ColumnsInGlobalStep<bytes(), false>, Kept>();
   });
 }
 

@@ -3,14 +3,15 @@
 #include <cstdint>
 #include <cub/device/device_radix_sort.cuh>
 
+#include "engines/cuda/kernels/device_block.cuh"
 #include "engines/cuda/kernels/index_simple_entries.hpp"
 #include "engines/cuda/kernels/index_simple_support.cuh"
 #include "engines/cuda/kernels/least_blocks.cuh"
 #include "engines/cuda/runtime/calls.hpp"
 #include "engines/cuda/runtime/kernel_launch.hpp"
 #include "kernels/cyclic.hpp"
+#include "kernels/index_steps.hpp"
 #include "kernels/runs.hpp"
-#include "kernels/window.hpp"
 
 namespace faro::cuda {
 namespace {
@@ -23,50 +24,19 @@ __global__ void __launch_bounds__(kernels::kCyclicThreads, least_blocks(8, kerne
   kernels::move_cyclic<unit_bytes, reversed, several_units>(memory, params, blockIdx.x, threadIdx.x);
 }
 
-template <int unit_bytes>
-__global__ void __launch_bounds__(kernels::kRunsThreads)
-    permute_runs(const __grid_constant__ kernels::RunsParams params, const std::byte* in, std::byte* out,
-                 const unsigned long long* begins, const unsigned long long* froms,
-                 const unsigned long long* firsts) {
+template <typename Step>
+__global__ void __launch_bounds__(Step::kThreads)
+    run_simple_step(const __grid_constant__ typename Step::Params params, const std::byte* in, std::byte* out,
+                    const std::byte* first, const std::byte* second, const std::byte* third) {
   extern __shared__ __align__(kernels::kMovedBytes) std::byte shared[];
-  NeighbourMemory memory(in, out, shared);
-  const auto table = [=](int buffer, std::uint64_t index) -> std::uint64_t {
-    if (buffer == kernels::kRunBegins) return __ldg(begins + index);
-    if (buffer == kernels::kRunFroms) return __ldg(froms + index);
-    return __ldg(firsts + index);
-  };
-  kernels::list_runs(memory, params, table, blockIdx.x, threadIdx.x);
-  __syncthreads();
-  kernels::move_runs<unit_bytes>(memory, params, table, blockIdx.x, threadIdx.x);
+  NeighbourMemory memory(in, out, shared, {first, second, third});
+  DeviceBlock block(shared);
+  Step::run(memory, params, block);
 }
 
-template <int unit_bytes, bool backwards, bool vectors>
-__global__ void __launch_bounds__(kernels::kWindowThreads)
-    permute_window(const __grid_constant__ kernels::WindowParams params, const std::byte* in, std::byte* out,
-                   const std::byte* shifts) {
-  extern __shared__ __align__(kernels::kMovedBytes) std::byte shared[];
-  NeighbourMemory memory(in, out, shared, shifts);
-  if constexpr (backwards) {
-    kernels::place_window<unit_bytes>(memory, params, blockIdx.x, threadIdx.x);
-    __syncthreads();
-    kernels::store_placed<unit_bytes, vectors>(memory, params, blockIdx.x, threadIdx.x);
-  } else {
-    kernels::load_window<unit_bytes>(memory, params, blockIdx.x, threadIdx.x);
-    __syncthreads();
-    if constexpr (vectors) {
-      kernels::store_window_vectors<unit_bytes>(memory, params, blockIdx.x, threadIdx.x);
-    } else {
-      kernels::store_window<unit_bytes>(memory, params, blockIdx.x, threadIdx.x);
-    }
-  }
-}
-
-template <int unit_bytes, bool backwards>
-__global__ void __launch_bounds__(kernels::kWindowThreads)
-    permute_window_directly(const __grid_constant__ kernels::WindowParams params, const std::byte* in,
-                            std::byte* out, const std::byte* shifts) {
-  NeighbourMemory memory(in, out, nullptr, shifts);
-  kernels::move_window_directly<unit_bytes, backwards>(memory, params, blockIdx.x, threadIdx.x);
+template <typename Step>
+KernelEntry entry_of_step() {
+  return entry_of(&run_simple_step<Step>, static_cast<int>(Step::kThreads));
 }
 
 // A thread a stretch: the last run that begins at or before its first element.
@@ -102,24 +72,22 @@ KernelEntry cyclic_kernel(int unit_bytes, bool reversed, bool several_units) {
 KernelEntry window_kernel(int unit_bytes, bool backwards, bool vectors, bool direct) {
   return by_unit_bytes(unit_bytes, [&](auto unit_constant) {
     constexpr int unit = decltype(unit_constant)::value;
-    constexpr int threads = kernels::kWindowThreads;
     if (direct) {
-      return backwards ? entry_of(&permute_window_directly<unit, true>, threads)
-                       : entry_of(&permute_window_directly<unit, false>, threads);
+      return backwards ? entry_of_step<kernels::WindowStep<unit, true, false, true>>()
+                       : entry_of_step<kernels::WindowStep<unit, false, false, true>>();
     }
     if (backwards) {
-      return vectors ? entry_of(&permute_window<unit, true, true>, threads)
-                     : entry_of(&permute_window<unit, true, false>, threads);
+      return vectors ? entry_of_step<kernels::WindowStep<unit, true, true, false>>()
+                     : entry_of_step<kernels::WindowStep<unit, true, false, false>>();
     }
-    return vectors ? entry_of(&permute_window<unit, false, true>, threads)
-                   : entry_of(&permute_window<unit, false, false>, threads);
+    return vectors ? entry_of_step<kernels::WindowStep<unit, false, true, false>>()
+                   : entry_of_step<kernels::WindowStep<unit, false, false, false>>();
   });
 }
 
 KernelEntry runs_kernel(int unit_bytes) {
-  return by_unit_bytes(unit_bytes, [](auto unit) {
-    return entry_of(&permute_runs<decltype(unit)::value>, kernels::kRunsThreads);
-  });
+  return by_unit_bytes(unit_bytes,
+                       [](auto unit) { return entry_of_step<kernels::RunsStep<decltype(unit)::value>>(); });
 }
 
 namespace {

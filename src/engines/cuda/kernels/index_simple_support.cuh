@@ -13,7 +13,7 @@
 
 #include "engines/cuda/kernels/device_memory.cuh"
 #include "engines/cuda/kernels/kernels.hpp"
-#include "kernels/window.hpp"
+#include "kernels/runs.hpp"
 #include "unit_bytes.hpp"
 
 namespace faro::cuda {
@@ -75,18 +75,29 @@ struct TileMemory : SimpleMemory {
   }
 };
 
+// The buffers after the input and the output.
+struct SimpleTables {
+  const std::byte* first = nullptr;
+  const std::byte* second = nullptr;
+  const std::byte* third = nullptr;
+};
+
 // Input that neighbours read again, from the first-level cache; output in order, whole sectors but at its
-// ends; shifts in order.
+// ends; tables likewise.
 struct NeighbourMemory : SimpleMemory {
-  const std::byte* shifts = nullptr;
+  SimpleTables tables;
 
   __device__ NeighbourMemory(const std::byte* in, std::byte* out, std::byte* shared,
-                             const std::byte* shift = nullptr)
-      : SimpleMemory(in, out, shared), shifts(shift) {}
+                             const SimpleTables& of = {})
+      : SimpleMemory(in, out, shared), tables(of) {}
 
   template <int bytes>
   __device__ device::Packet<bytes> load_global(int buffer, std::uint64_t offset) const {
-    return load_cached<bytes>((buffer == kernels::kShifts ? shifts : sectors.input) + offset);
+    const std::byte* base = sectors.input;
+    if (buffer == kernels::kRunBegins) base = tables.first;
+    if (buffer == kernels::kRunFroms) base = tables.second;
+    if (buffer == kernels::kRunFirsts) base = tables.third;
+    return load_cached<bytes>(base + offset);
   }
   __device__ const std::byte* input_cursor(std::uint64_t offset) const { return sectors.input + offset; }
   template <int bytes>

@@ -6,8 +6,7 @@
 
 #include "engines/cuda/host/array_addresses.hpp"
 #include "engines/cuda/host/availability.hpp"
-#include "engines/cuda/run/loaded_passes.hpp"
-#include "engines/cuda/run/plan_schedule.hpp"
+#include "engines/cuda/run/scheduled_passes.hpp"
 #include "engines/cuda/runtime/calls.hpp"
 #include "engines/cuda/runtime/device_arrays.hpp"
 #include "faro/engines/cuda.hpp"
@@ -28,17 +27,11 @@ void require_placement(Placement taken, Placement planned) {
 struct Executor::State {
   int device = 0;
   Placement placement = Placement::out_of_place;
-  std::unique_ptr<const PlanSchedule> schedule;
-  LoadedPasses passes;
+  ScheduledPasses passes;
 
-  State(const Plan& plan, std::unique_ptr<const PlanSchedule> of_plan)
-      : device(plan.target().device),
-        placement(plan.problem().placement),
-        schedule(std::move(of_plan)),
-        passes(schedule ? LoadedPasses(schedule->passes(),
-                                       [this](const auto& pass) { return schedule->tables_of(pass); })
-                        : LoadedPasses(plan.passes())) {
-    FARO_CHECK(passes.workspace_bytes() == plan.workspace_bytes());
+  State(const Plan& plan, const schedule::IndexSchedule* made)
+      : device(plan.target().device), placement(plan.problem().placement), passes(plan, made) {
+    FARO_CHECK(passes.aligned().workspace_bytes() == plan.workspace_bytes());
   }
 };
 
@@ -46,7 +39,7 @@ Executor::Executor(const Plan& plan) {
   FARO_CHECK(plan.target().engine == Engine::cuda);
   require_available();
   const DeviceGuard guard(plan.target().device);
-  state_ = std::make_unique<State>(plan, has_schedule(plan) ? std::make_unique<PlanSchedule>(plan) : nullptr);
+  state_ = std::make_unique<State>(plan, nullptr);
 }
 
 Executor::Executor(const Plan& plan, const schedule::IndexSchedule& made) {
@@ -57,7 +50,7 @@ Executor::Executor(const Plan& plan, const schedule::IndexSchedule& made) {
          "a schedule for an index array that is carried out as such", "other permutations need none");
   }
   const DeviceGuard guard(plan.target().device);
-  state_ = std::make_unique<State>(plan, std::make_unique<PlanSchedule>(plan, made));
+  state_ = std::make_unique<State>(plan, &made);
 }
 
 Executor::Executor(Executor&&) noexcept = default;
@@ -67,45 +60,49 @@ Executor::~Executor() = default;
 void Executor::run(const void* in, void* out, Stream stream, void* workspace) const {
   const State& state = *state_;
   require_placement(Placement::out_of_place, state.placement);
-  if (state.passes.empty()) return;
+  if (state.passes.aligned().empty()) return;
   const DeviceGuard guard(state.device);
   require_accessible(in, "input", state.device);
   require_accessible(out, "output", state.device);
   const std::uint64_t bytes = workspace_bytes();
   if (bytes > 0 && workspace != nullptr) require_accessible(workspace, "workspace", state.device);
   const StreamMemory own(workspace == nullptr ? bytes : 0, state.device, stream);
-  state.passes.launch({.in = in, .out = out, .workspace = workspace == nullptr ? own.data() : workspace},
-                      stream);
+  state.passes.of(addresses(in, out))
+      .launch({.in = in, .out = out, .workspace = workspace == nullptr ? own.data() : workspace}, stream);
 }
 
 void Executor::run(void* data, Stream stream, void* workspace) const {
   const State& state = *state_;
   require_placement(Placement::in_place, state.placement);
-  if (state.passes.empty()) return;
+  if (state.passes.aligned().empty()) return;
   const DeviceGuard guard(state.device);
   require_accessible(data, "array", state.device);
   const std::uint64_t bytes = workspace_bytes();
   require_lent(workspace, bytes);
   if (bytes > 0) require_accessible(workspace, "workspace", state.device);
-  state.passes.launch({.in = data, .out = data, .workspace = bytes > 0 ? workspace : nullptr}, stream);
+  state.passes.of(address(data))
+      .launch({.in = data, .out = data, .workspace = bytes > 0 ? workspace : nullptr}, stream);
 }
 
-std::uint64_t Executor::workspace_bytes() const { return state_->passes.workspace_bytes(); }
+std::uint64_t Executor::workspace_bytes() const { return state_->passes.aligned().workspace_bytes(); }
 
-std::uint64_t Executor::schedule_bytes() const { return state_->schedule ? state_->schedule->bytes() : 0; }
+std::uint64_t Executor::schedule_bytes() const {
+  const PlanSchedule* const schedule = state_->passes.schedule();
+  return schedule == nullptr ? 0 : schedule->bytes();
+}
 
 schedule::IndexSchedule Executor::schedule() const {
-  if (!state_->schedule) {
+  if (state_->passes.schedule() == nullptr) {
     fail(ErrorCode::unsupported, "fetch the schedule", "a plan that needs none", "a plan with a schedule",
          "make the plan again instead, it costs nothing");
   }
   const DeviceGuard guard(state_->device);
-  return state_->schedule->fetched();
+  return state_->passes.schedule()->fetched();
 }
 
 std::vector<KernelResources> Executor::resources() const {
   const DeviceGuard guard(state_->device);
-  return state_->passes.resources();
+  return state_->passes.aligned().resources();
 }
 
 }  // namespace faro::cuda

@@ -1,10 +1,13 @@
 #include "engines/cuda/run/loaded_pass.hpp"
 
 #include <cuda_runtime_api.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -16,8 +19,10 @@
 #include "engines/cuda/rows/patch_step.hpp"
 #include "engines/cuda/rows/row_stream.hpp"
 #include "engines/cuda/runtime/calls.hpp"
+#include "engines/cuda/value_program.hpp"
 #include "faro/error.hpp"
 #include "kernels/computed_launch.hpp"
+#include "kernels/index_steps.hpp"
 #include "kernels/modular_launch.hpp"
 #include "rounding.hpp"
 #include "unit_bytes.hpp"
@@ -102,10 +107,30 @@ struct EntryOf {
   int threads() const { return kernel.threads; }
 };
 
-bool is_value(const GpuKernel& kernel) {
+// Of a map that is worked out: kernels that are values, which are launched as they are made.
+bool is_map(const GpuKernel& kernel) {
   return std::holds_alternative<plan::ModularKernel>(kernel.id) ||
-         std::holds_alternative<plan::ComputedKernel>(kernel.id) ||
-         std::holds_alternative<plan::PatchKernel>(kernel.id);
+         std::holds_alternative<plan::ComputedKernel>(kernel.id);
+}
+bool is_value(const GpuKernel& kernel) {
+  return is_map(kernel) || std::holds_alternative<plan::PatchKernel>(kernel.id);
+}
+
+template <typename Queue>
+void move_map(Queue&& queue, const plan::KernelId& id, const PassArrays& arrays) {
+  if (const auto* const modular = std::get_if<plan::ModularKernel>(&id)) {
+    return kernels::multiply(queue, {.map = modular->map,
+                                     .element_bytes = modular->element_bytes,
+                                     .batch = arrays.count,
+                                     .in = arrays.in,
+                                     .out = arrays.out});
+  }
+  const auto& computed = std::get<plan::ComputedKernel>(id);
+  kernels::move_computed(queue, {.map = computed.map,
+                                 .element_bytes = computed.element_bytes,
+                                 .batch = arrays.count,
+                                 .in = arrays.in,
+                                 .out = arrays.out});
 }
 
 KernelEntry load(const GpuKernel& kernel) {
@@ -247,6 +272,61 @@ void* value_of(plan::GpuTransposeLaunch& launch) {
   return std::visit([](auto& params) { return value_of(params); }, launch.params);
 }
 
+// --- numbers that change
+
+kernels::ConvertedArrays converted(const PassChange& change, const Pointers& at, const AddedArrays& added) {
+  kernels::ConvertedArrays made;
+  made.in = change.rounds_first ? change.as_it_is(at.in) : at.in;
+  auto* const out = const_cast<std::byte*>(change.rounds_first ? at.out : change.as_it_is(at.out));
+  made.out = out;
+  made.factors = *change.factors;
+  if (change.rounds_first) return made;
+  // An output that begins inside a vector is counted from the vector's beginning.
+  const auto before = static_cast<std::int64_t>(address(out) - address(added.out)) /
+                      static_cast<std::int64_t>(change.changed_bytes());
+  made.first = static_cast<std::uint64_t>(before);
+  if (const auto& addend = change.arithmetic.addend)
+    made.addend = added.addend + before * static_cast<std::int64_t>(bytes_of(addend->number));
+  return made;
+}
+
+template <int bytes, typename Place, bool negated>
+std::string text_of(const kernels::MoveModularTiles<bytes, Place, negated>& /*kernel*/) {
+  return fmt::format("MoveModularTiles<{}, std::uint{}_t, {}>", bytes, 8 * sizeof(Place), negated);
+}
+const char* parts_text(const kernels::HealpixParts& /*parts*/) { return "HealpixParts"; }
+const char* parts_text(const kernels::HilbertParts<2>& /*parts*/) { return "HilbertParts<2>"; }
+const char* parts_text(const kernels::HilbertParts<0>& /*parts*/) { return "HilbertParts<0>"; }
+template <typename Parts, int bytes>
+std::string text_of(const kernels::MoveComputedParts<Parts, bytes>& kernel) {
+  return fmt::format("MoveComputedParts<faro::kernels::{}, {}>", parts_text(kernel.parts), bytes);
+}
+
+struct MapCompiler {
+  const PassChange& change;
+  std::vector<RuntimeKernel>& to;
+
+  template <typename Map>
+  void run(const Map& map) {
+    const std::string type = map_type_text(change.arithmetic, change.rounds_first, text_of(map));
+    to.push_back(compile(kernel_source(type), change.device)->kernel(kValueKernelName));
+  }
+};
+
+struct MapLauncher {
+  const PassChange& change;
+  const RuntimeKernel& kernel;
+  const PassArrays& arrays;
+  Stream stream;
+
+  template <typename Map>
+  void run(const Map& map) {
+    kernels::ChangedMapArrays<Map> launched{converted(change, {arrays.in, arrays.out}, arrays.added), map};
+    void* arguments[] = {&launched};
+    kernel.launch(map.blocks(), static_cast<int>(Map::kThreads), 1, map.shared_bytes(), arguments, stream);
+  }
+};
+
 // The blocks of a launch: those of the plan, or one more where the vectors of an output that begins inside
 // one are one more.
 template <typename Params>
@@ -257,6 +337,13 @@ std::uint64_t blocks_of(const Params& params, const GpuKernel& kernel, std::uint
     return planned;
   }
 }
+
+// Those of steps (kernels/index_steps.hpp).
+template <typename Params>
+inline constexpr bool kIsOfStep =
+    std::is_same_v<Params, kernels::DirectParams> || std::is_same_v<Params, kernels::PartitionParams> ||
+    std::is_same_v<Params, kernels::ColumnsParams> || std::is_same_v<Params, kernels::WindowParams> ||
+    std::is_same_v<Params, kernels::RunsParams>;
 
 // Where a launch begins among the blocks of all.
 template <typename Params>
@@ -290,6 +377,45 @@ bool has_chunks(const GpuPass& pass) {
 
 }  // namespace
 
+bool can_change(const GpuPass& pass) {
+  return !pass.kernels.empty() && std::all_of(pass.kernels.begin(), pass.kernels.end(), [](const auto& each) {
+    return is_map(each) || step_type_text({}, false, each).has_value();
+  });
+}
+
+LoadedPass::LoadedPass(std::shared_ptr<const GpuPass> pass, std::vector<const void*> tables,
+                       const PassChange& change)
+    : pass_(std::move(pass)), tables_(std::move(tables)), change_(change) {
+  FARO_CHECK(can_change(*pass_) && tables_.size() == pass_->tables.size());
+  for (const GpuKernel& kernel : pass_->kernels) {
+    if (is_map(kernel)) {
+      move_map(MapCompiler{change, changed_}, kernel.id, {.count = 1});
+      continue;
+    }
+    const std::string type = *step_type_text(change.arithmetic, change.rounds_first, kernel);
+    changed_.push_back(compile(kernel_source(type), change.device)->kernel(kValueKernelName));
+  }
+}
+
+template <typename Params>
+void LoadedPass::launch_changed(std::size_t index, Params params, const PassArrays& arrays,
+                                std::uint64_t planned, Stream stream) const {
+  const GpuKernel& kernel = pass_->kernels[index];
+  Pointers at{arrays.in, arrays.out};
+  patch(params, at, {*pass_, kernel});
+  kernels::ChangedArrays<Params> launched{converted(*change_, at, arrays.added), {}, params};
+  for (std::size_t i = 0; i < tables_.size(); ++i)
+    launched.tables[i] = static_cast<const std::byte*>(tables_[i]);
+  const std::uint64_t blocks = blocks_of(params, kernel, planned);
+  for (std::uint64_t done = 0; done < blocks; done += kMaxGridBlocks) {
+    if (kernel.first_step > 0) begin_at(params, done * kernel.first_step);
+    launched.p = params;
+    void* arguments[] = {&launched};
+    changed_[index].launch(std::min(kMaxGridBlocks, blocks - done), kernel.threads, 1, kernel.shared_bytes,
+                           arguments, stream);
+  }
+}
+
 LoadedPass::LoadedPass(std::shared_ptr<const GpuPass> pass, std::vector<const void*> tables)
     : pass_(std::move(pass)), tables_(std::move(tables)) {
   FARO_CHECK(tables_.size() == pass_->tables.size());
@@ -308,21 +434,9 @@ LoadedPass::LoadedPass(std::shared_ptr<const GpuPass> pass, std::vector<const vo
 void LoadedPass::launch_value(const PassArrays& arrays, Stream stream, const char* operation) const {
   const plan::KernelId& id = pass_->kernels.front().id;
   RowStream queue(stream, operation);
-  if (const auto* const modular = std::get_if<plan::ModularKernel>(&id)) {
-    kernels::multiply(queue, {.map = modular->map,
-                              .element_bytes = modular->element_bytes,
-                              .batch = arrays.count,
-                              .in = arrays.in,
-                              .out = arrays.out});
-    return;
-  }
-  if (const auto* const computed = std::get_if<plan::ComputedKernel>(&id)) {
-    kernels::move_computed(queue, {.map = computed->map,
-                                   .element_bytes = computed->element_bytes,
-                                   .batch = arrays.count,
-                                   .in = arrays.in,
-                                   .out = arrays.out});
-    return;
+  if (is_map(pass_->kernels.front())) {
+    if (change_) return move_map(MapLauncher{*change_, changed_.front(), arrays, stream}, id, arrays);
+    return move_map(queue, id, arrays);
   }
   const auto& patch = std::get<plan::PatchKernel>(id);
   const kernels::ElementUnits element = kernels::units_of_element(patch.element_bytes);
@@ -410,6 +524,9 @@ void LoadedPass::queue(std::size_t index, const PassArrays& arrays, std::uint64_
                        LaunchWords& words, std::uint64_t number) const {
   const GpuKernel& kernel = pass_->kernels[index];
   const auto launch_with = [&](auto params) {  // a copy, of its own
+    if constexpr (kIsOfStep<decltype(params)>) {
+      if (change_) return launch_changed(index, params, arrays, planned, stream);
+    }
     Pointers at{arrays.in, arrays.out};
     patch(params, at, {*pass_, kernel, arrays.target_shift, number});
     std::array<const void*, 5> pointers{at.in, at.out};

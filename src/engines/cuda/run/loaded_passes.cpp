@@ -18,10 +18,16 @@ LoadedPasses::LoadedPasses(const std::vector<Pass>& passes, const TablesOf& tabl
   }
 }
 
-LoadedPasses::LoadedPasses(std::vector<GpuPass> passes, const TablesOf& tables_of) {
-  for (GpuPass& pass : passes) {
-    auto tables = tables_of ? tables_of(pass) : std::vector<const void*>();
-    passes_.emplace_back(std::make_shared<const GpuPass>(std::move(pass)), std::move(tables));
+LoadedPasses::LoadedPasses(const std::vector<GpuPass>& passes, const TablesOf& tables_of,
+                           const PassChange* change) {
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    auto tables = tables_of ? tables_of(passes[i]) : std::vector<const void*>();
+    auto pass = std::make_shared<const GpuPass>(passes[i]);
+    if (change != nullptr && i == (change->rounds_first ? 0 : passes.size() - 1)) {
+      passes_.emplace_back(std::move(pass), std::move(tables), *change);
+    } else {
+      passes_.emplace_back(std::move(pass), std::move(tables));
+    }
   }
 }
 
@@ -39,15 +45,19 @@ void LoadedPasses::for_each_launch(const RunArrays& arrays, std::uint64_t target
     for (std::size_t i = 0; i < passes_.size(); ++i) {
       const GpuPass& pass = passes_[i].pass();
       const std::uint64_t begin = pass.offset + first * pass.array_bytes;
-      std::byte* const out = static_cast<std::byte*>(arrays.out) + begin;
+      const bool between = arrays.between != nullptr && i + 1 < passes_.size();
+      auto* const written = static_cast<std::byte*>(between ? arrays.between : arrays.out) + begin;
+      auto* const read =
+          static_cast<std::byte*>(arrays.between != nullptr ? arrays.between : arrays.out) + begin;
       const PassArrays at{.in = pass.source == PassBuffer::workspace ? workspace
                                 : pass.source == PassBuffer::input
                                     ? static_cast<const std::byte*>(arrays.in) + begin
-                                    : out,
-                          .out = pass.target == PassBuffer::workspace ? workspace : out,
+                                    : read,
+                          .out = pass.target == PassBuffer::workspace ? workspace : written,
                           .workspace = workspace,
                           .count = std::min(group, all - first),
-                          .target_shift = target_shift};
+                          .target_shift = target_shift,
+                          .added = arrays.added};
       take(passes_[i], at, LaunchWords{.pass = i, .passes = passes_.size(), .begun = first > 0 || i > 0});
     }
   }

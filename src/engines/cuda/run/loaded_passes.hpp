@@ -24,6 +24,9 @@ struct RunArrays {
   const void* in = nullptr;
   void* out = nullptr;
   void* workspace = nullptr;
+  /// Where numbers change as they are written: what passes before the last write instead of the output.
+  void* between = nullptr;
+  AddedArrays added = {};
 };
 
 class LoadedPasses {
@@ -34,7 +37,9 @@ class LoadedPasses {
   /// Loads the kernels of a plan's passes, on the current device. The tables must outlive this.
   /// Errors: ErrorCode::device for a failed call.
   explicit LoadedPasses(const std::vector<Pass>& passes, const TablesOf& tables_of = {});
-  explicit LoadedPasses(std::vector<faro::detail::GpuPass> passes, const TablesOf& tables_of = {});
+  /// `change`: of numbers in the first pass or in the last, whose side of RunArrays is PassChange::as_held().
+  explicit LoadedPasses(const std::vector<faro::detail::GpuPass>& passes, const TablesOf& tables_of = {},
+                        const PassChange* change = nullptr);
 
   /// Whether there is none: of an empty batch, or of the identity in place.
   bool empty() const { return passes_.empty(); }

@@ -63,8 +63,8 @@ void require_planned(const Plan& plan, const schedule::IndexSchedule& made) {
        "make the plan for this schedule");
 }
 
-// A direct plan's passes for these entries.
-std::vector<Pass> direct_passes(const Plan& plan, const Indexed& indexed, std::uint64_t repeats) {
+// A direct plan for these entries.
+Plan direct_plan(const Plan& plan, const Indexed& indexed, std::uint64_t repeats) {
   Problem problem = plan.problem();
   problem.permutation = indexed;
   const IndexChoice choice{.method = IndexMethod::direct,
@@ -72,7 +72,7 @@ std::vector<Pass> direct_passes(const Plan& plan, const Indexed& indexed, std::u
                            .level_bits = {},
                            .scheduled = true,
                            .repeats = repeats};
-  return Plan(problem, plan.target(), plan.index_plan()->recognition(), choice).passes();
+  return {problem, plan.target(), plan.index_plan()->recognition(), choice};
 }
 
 // Whether passes read the entries of a gather.
@@ -86,39 +86,39 @@ bool gathers(const std::vector<Pass>& passes) {
 
 bool has_schedule(const Plan& plan) { return plan.index_plan() != nullptr; }
 
-PlanSchedule::PlanSchedule(const Plan& plan) : source_(indexed_of(plan)), passes_(plan.passes()) {
+PlanSchedule::PlanSchedule(const Plan& plan) : source_(indexed_of(plan)), plan_(plan) {
   schedule_ = make_schedule(*plan.index_plan(), *source_, plan.target().device);
-  finish(plan);
+  finish();
 }
 
-PlanSchedule::PlanSchedule(const Plan& plan, const schedule::IndexSchedule& made) : passes_(plan.passes()) {
+PlanSchedule::PlanSchedule(const Plan& plan, const schedule::IndexSchedule& made) : plan_(plan) {
   require_planned(plan, made);
   schedule_ = upload(made, plan.target().device);
   if (const auto* const direct = std::get_if<DeviceDirect>(&schedule_.what)) {
     given_ = made;
-    passes_ = direct_passes(plan, direct->indexed, plan.index_plan()->repeats());
+    plan_ = direct_plan(plan, direct->indexed, plan.index_plan()->repeats());
   }
-  finish(plan);
+  finish();
 }
 
-void PlanSchedule::finish(const Plan& plan) {
+void PlanSchedule::finish() {
   if (const auto* const runs = std::get_if<DeviceRuns>(&schedule_.what)) {
-    FARO_CHECK(plan.index_plan()->recognition().runs == runs->target.size());
+    FARO_CHECK(plan_.index_plan()->recognition().runs == runs->target.size());
   }
-  turn_round(plan);
+  turn_round();
   tables_.emplace(schedule_);
 }
 
 // The inverse array, made once, which more than one run must pay for.
-void PlanSchedule::turn_round(const Plan& plan) {
+void PlanSchedule::turn_round() {
   auto* const direct = std::get_if<DeviceDirect>(&schedule_.what);
-  if (direct == nullptr || schedule_.applied == Direction::gather || !gathers(passes_)) return;
+  if (direct == nullptr || schedule_.applied == Direction::gather || !gathers(plan_.passes())) return;
   try {
     direct->indexed = redirected(direct->indexed, Direction::gather);
     schedule_.applied = Direction::gather;
   } catch (const Error& error) {
     if (error.code() != ErrorCode::device) throw;
-    passes_ = direct_passes(plan, direct->indexed, 1);  // a plan for one run does without
+    plan_ = direct_plan(plan_, direct->indexed, 1);  // a plan for one run does without
   }
 }
 

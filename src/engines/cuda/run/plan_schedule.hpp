@@ -32,7 +32,8 @@ class PlanSchedule {
   PlanSchedule(const PlanSchedule&) = delete;  // tables know where the schedule is
   PlanSchedule& operator=(const PlanSchedule&) = delete;
 
-  const std::vector<Pass>& passes() const { return passes_; }
+  /// The plan whose passes are run.
+  const Plan& plan() const { return plan_; }
   std::vector<const void*> tables_of(const faro::detail::GpuPass& pass) const { return tables_->of(pass); }
   std::uint64_t bytes() const { return schedule_.bytes() + tables_->bytes(); }
 
@@ -40,13 +41,13 @@ class PlanSchedule {
   schedule::IndexSchedule fetched() const;
 
  private:
-  void finish(const Plan& plan);
-  void turn_round(const Plan& plan);
+  void finish();
+  void turn_round();
 
   std::optional<Indexed> source_;                 // what it was made from, where that is known
   std::optional<schedule::IndexSchedule> given_;  // a direct one, which may be run another way round
   DeviceIndexSchedule schedule_;
-  std::vector<Pass> passes_;
+  Plan plan_;
   std::optional<ScheduleTables> tables_;  // of schedule_
 };
 
