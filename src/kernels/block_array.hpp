@@ -18,4 +18,23 @@ struct BlockArray {
   constexpr BlockArray from(std::uint64_t first) const { return {data + first}; }
 };
 
+/// An element as it is fetched, and what the kernel has of it: the same but where an array converts
+/// (converting_memory.hpp).
+template <typename Array>
+constexpr auto fetched(const Array& array, std::uint64_t i) {
+  if constexpr (requires { array.fetch(i); }) {
+    return array.fetch(i);
+  } else {
+    return array.get(i);
+  }
+}
+template <typename Array, typename Fetched>
+constexpr auto made_of(const Array& array, const Fetched& value) {
+  if constexpr (requires { array.fetch(0); }) {
+    return array.made(value);
+  } else {
+    return value;
+  }
+}
+
 }  // namespace faro::kernels

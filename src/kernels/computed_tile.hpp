@@ -218,13 +218,13 @@ struct MoveComputedParts {
   constexpr void fetch(const Work& work, std::uint32_t thread, const Order& order, const Stage& stage,
                        const From& from) const {
     for (std::uint32_t first = thread; first < work.units; first += kAhead * kThreads) {
-      Element held[kAhead] = {};
+      decltype(fetched(from, 0)) held[kAhead] = {};
       std::uint32_t slot[kAhead] = {};
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kAhead; ++k) {
         if (first + k * kThreads < work.units) {
           const Spot spot = order(first + k * kThreads);
-          held[k] = from.get(spot.place);
+          held[k] = fetched(from, spot.place);
           slot[k] = spot.slot;
         } else {
           order.skip();
@@ -234,7 +234,7 @@ struct MoveComputedParts {
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kAhead; ++k) {
         if (first + k * kThreads < work.units) {
-          stage.put(slot[k], held[k]);
+          stage.put(slot[k], made_of(from, held[k]));
         } else {
           stage.skip();
         }

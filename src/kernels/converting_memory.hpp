@@ -57,16 +57,35 @@ class ConvertingMemory {
   template <int bytes>
   constexpr device::Packet<bytes> load_global(int buffer, std::uint64_t offset) const {
     if (buffer != device::kInput) return plain<bytes>(tables_[buffer - device::kOutput - 1], offset);
-    constexpr int kCount = bytes / static_cast<int>(sizeof(Held));
-    if constexpr (!kRoundsFirst || kCount == 0) {  // 0: what only tables have
+    if constexpr (bytes < sizeof(Held)) {  // which only tables have
       return plain<bytes>(arrays_.in, offset);
     } else {
-      const auto numbers = *at<const Lanes<From, kCount>, From>(arrays_.in, offset);
+      return made<bytes>(fetch<bytes>(offset));
+    }
+  }
+
+  /// The input as it is, and what the kernel has of it: apart, so that all that a thread fetches is on its
+  /// way before any of it is converted.
+  template <int bytes>
+  constexpr auto fetch(std::uint64_t offset) const {
+    if constexpr (kRoundsFirst) {
+      constexpr int kCount = bytes / static_cast<int>(sizeof(To));
+      return *at<const Lanes<From, kCount>, From>(arrays_.in, offset);
+    } else {
+      return plain<bytes>(arrays_.in, offset);
+    }
+  }
+  template <int bytes, typename Fetched>
+  constexpr device::Packet<bytes> made(const Fetched& fetched) const {
+    if constexpr (kRoundsFirst) {
+      constexpr int kCount = bytes / static_cast<int>(sizeof(To));
       Lanes<To, kCount> rounded;
       PlacedProgram<Program, false> program(arrays_.factors, 0);
       FARO_UNROLL
-      for (int i = 0; i < kCount; ++i) rounded.put(i, program.changed(numbers.get(i), {}));
+      for (int i = 0; i < kCount; ++i) rounded.put(i, program.changed(fetched.get(i), {}));
       return std::bit_cast<device::Packet<bytes>>(rounded);
+    } else {
+      return fetched;
     }
   }
 
@@ -131,6 +150,11 @@ struct ConvertedArray {
 
   constexpr device::Packet<bytes> get(std::uint64_t i) const {
     return memory.template load_global<bytes>(device::kInput, (first + i) * bytes);
+  }
+  constexpr auto fetch(std::uint64_t i) const { return memory.template fetch<bytes>((first + i) * bytes); }
+  template <typename Fetched>
+  constexpr device::Packet<bytes> made(const Fetched& fetched) const {
+    return memory.template made<bytes>(fetched);
   }
   constexpr void put(std::uint64_t i, const device::Packet<bytes>& packet) const {
     memory.template store_global<bytes>(device::kOutput, (first + i) * bytes, packet);

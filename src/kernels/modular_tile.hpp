@@ -232,14 +232,14 @@ struct MoveModularTiles {
     const std::uint32_t pitch = work.tiles->pitch();
     Walk walk = walk_along(work.tiles->of_row, thread);
     while (walk.across < tile.read_rows) {
-      Element held[kAhead] = {};
+      decltype(fetched(from, 0)) held[kAhead] = {};
       std::uint32_t slot[kAhead] = {};
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kAhead; ++k) {
         const bool there = walk.along < tile.columns && walk.across < tile.read_rows;
         slot[k] = there ? walk.across * pitch + walk.along : kNone;
         if (there) {
-          held[k] = from.get(in_array(added(rows.get(walk.across), walk.along)));
+          held[k] = fetched(from, in_array(added(rows.get(walk.across), walk.along)));
         } else {
           rows.skip();
           from.skip();
@@ -249,7 +249,7 @@ struct MoveModularTiles {
       FARO_UNROLL
       for (std::uint32_t k = 0; k < kAhead; ++k) {
         if (slot[k] != kNone) {
-          stage.put(slot[k], held[k]);
+          stage.put(slot[k], made_of(from, held[k]));
         } else {
           stage.skip();
         }

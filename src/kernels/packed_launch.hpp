@@ -164,10 +164,10 @@ inline bool has_long_runs(const faro::detail::AxisMap& part, std::uint32_t eleme
            std::all_of(axes.begin(), axes.end(), [&](const auto& axis) { return axis.out % element == 0; })));
 }
 
-template <typename Queue>
-void move_runs(Queue& queue, const faro::detail::AxisMap& part, const PackedArrays& arrays,
-               std::uint32_t element_bits) {
-  MovePackedRuns kernel;
+template <bool along, typename Queue>
+void move_runs_by(Queue& queue, const faro::detail::AxisMap& part, const PackedArrays& arrays,
+                  std::uint32_t element_bits) {
+  MovePackedRuns<along> kernel;
   kernel.in = arrays.in;
   kernel.out = arrays.out;
   kernel.in_first = part.in_first + static_cast<std::int64_t>(8 * arrays.in.skew);
@@ -176,8 +176,17 @@ void move_runs(Queue& queue, const faro::detail::AxisMap& part, const PackedArra
   kernel.run_bits = part.axes.front().extent * element_bits;
   kernel.element_bits = element_bits;
   kernel.backwards = part.axes.front().in < 0;
-  kernel.of_run = device::Division64(MovePackedRuns::words_of_run(kernel.run_bits));
+  kernel.of_run = device::Division64(kernel.words_of_run(kernel.run_bits));
   queue.run(kernel);
+}
+
+template <typename Queue>
+void move_runs(Queue& queue, const faro::detail::AxisMap& part, const PackedArrays& arrays,
+               std::uint32_t element_bits) {
+  constexpr std::uint64_t kLongBits = 8192;
+  if (part.axes.front().extent * element_bits >= kLongBits)
+    return move_runs_by<true>(queue, part, arrays, element_bits);
+  move_runs_by<false>(queue, part, arrays, element_bits);
 }
 
 // The first of the other axes becomes one with the rows.

@@ -18,6 +18,8 @@
 
 namespace faro::kernels {
 
+/// `kAlong`: runs are long.
+template <bool kAlong>
 struct MovePackedRuns {
   static constexpr std::uint32_t kThreads = 256;
   static constexpr int kMinBlocks = 4;
@@ -39,31 +41,18 @@ struct MovePackedRuns {
   constexpr std::uint32_t shared_bytes() const { return 0; }
   static constexpr std::uint64_t words_of_run(std::uint64_t bits) {
     const std::uint64_t words = (bits + kWordBits - 1 + kWordBits - 1) / kWordBits;
-    return words < kThreads ? words : (words + kBlockWords - 1) / kBlockWords * kBlockWords;
+    return kAlong ? (words + kBlockWords - 1) / kBlockWords * kBlockWords : words;
   }
 
   template <typename Block>
   constexpr void operator()(Block& block) const {
     const std::uint64_t begin = block.index() * kBlockWords;
-    if (of_run.divisor() % kBlockWords != 0) {
-      move<kWords / 2>(block, [&](std::uint32_t further) {
-        std::uint64_t w = begin + further;
-        const std::uint64_t run = of_run.divide(w);
-        return run < runs ? word_of(run_of(run), w) : Word{};
-      });
-      return;
+    if constexpr (kAlong) {
+      move_along(block, begin);
+    } else {
+      FARO_NO_UNROLL
+      for (std::uint32_t done = 0; done < kWords; done += kAhead) move_short(block, begin + done * kThreads);
     }
-    std::uint64_t w = begin;
-    const Run run = run_of(of_run.divide(w));
-    const std::int64_t one = run.first + static_cast<std::int64_t>(w) * step();
-    const std::int64_t other = one + std::int64_t{kBlockWords} * step();
-    const bool inside = in.holds_word(word_at(one < other ? one : other)) &&
-                        in.holds_word(word_at(one < other ? other : one) + 1);
-    move<kWords>(block, [&](std::uint32_t further) {
-      Word word = word_of(run, w + further);
-      word.inside = inside;
-      return word;
-    });
   }
 
  private:
@@ -73,12 +62,12 @@ struct MovePackedRuns {
     std::uint32_t phase = 0;
     std::uint64_t end = 0;  // bits from its begin
   };
+  static constexpr std::uint32_t kAhead = 4;  // words of short runs that a thread has on their way
   struct Word {
     std::uint64_t from = 0;
     std::uint64_t to = 0;
     std::uint32_t into = 0;
     std::uint32_t mask = 0;  // 0: there is none
-    bool inside = false;     // both words that it is made of are whole in the array
   };
 
   constexpr std::int64_t step() const {  // bits of the input from a word to the next
@@ -97,53 +86,83 @@ struct MovePackedRuns {
                           : from - run.phase;
     return run;
   }
-  constexpr Word word_of(const Run& run, std::uint64_t w) const {
-    if (w * kWordBits >= run.end) return {};
-    const std::int64_t bit = run.first + static_cast<std::int64_t>(w) * step();
-    Word word;
-    word.from = word_at(bit);
-    word.to = run.to + w;
-    word.into = static_cast<std::uint32_t>(static_cast<std::uint64_t>(bit) % kWordBits);
-    word.mask = w == 0 ? ~std::uint32_t{0} << run.phase : ~std::uint32_t{0};
-    if ((w + 1) * kWordBits > run.end) word.mask &= low_ones(run.end - w * kWordBits);
-    return word;
+  static constexpr std::uint32_t into_word(std::int64_t bit) {
+    return static_cast<std::uint32_t>(static_cast<std::uint64_t>(bit) % kWordBits);
+  }
+  // Bits of word w that are the run's. Requires: there is such a word.
+  static constexpr std::uint32_t mask_of(const Run& run, std::uint64_t w) {
+    std::uint32_t mask = w == 0 ? ~std::uint32_t{0} << run.phase : ~std::uint32_t{0};
+    if ((w + 1) * kWordBits > run.end) mask &= low_ones(run.end - w * kWordBits);
+    return mask;
   }
 
-  // word(n): n words behind the block's first one. So many of a thread are on their way.
-  template <std::uint32_t ahead, typename Block, typename WordAt>
-  constexpr void move(Block& block, const WordAt& word) const {
-    FARO_NO_UNROLL
-    for (std::uint32_t done = 0; done < kWords; done += ahead) {
-      Word words[ahead];
-      std::uint32_t low[ahead] = {};
-      std::uint32_t high[ahead] = {};
-      FARO_UNROLL
-      for (std::uint32_t k = 0; k < ahead; ++k) {
-        words[k] = word((done + k) * kThreads + block.thread());
-        if (words[k].mask == 0) continue;
-        if (words[k].inside) {
-          low[k] = *reinterpret_cast<const std::uint32_t*>(in.base + 4 * words[k].from);
-          high[k] = *reinterpret_cast<const std::uint32_t*>(in.base + 4 * words[k].from + 4);
-        } else {
-          low[k] = load_raw(in, words[k].from);
-          high[k] = load_raw(in, words[k].from + 1);
-        }
+  // A part of one long run: neighbours move neighbouring words.
+  template <typename Block>
+  constexpr void move_along(Block& block, std::uint64_t begin) const {
+    const Run run = run_of(of_run.divide(begin));
+    const std::int64_t one = run.first + static_cast<std::int64_t>(begin) * step();
+    const std::int64_t other = one + std::int64_t{kBlockWords} * step();
+    const bool inside = in.holds_word(word_at(one < other ? one : other)) &&
+                        in.holds_word(word_at(one < other ? other : one) + 1);
+    std::uint32_t low[kWords] = {};
+    std::uint32_t high[kWords] = {};
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kWords; ++k) {
+      const std::uint64_t w = begin + k * kThreads + block.thread();
+      if (w * kWordBits >= run.end) break;
+      const std::uint64_t word = word_at(run.first + static_cast<std::int64_t>(w) * step());
+      if (inside) {
+        low[k] = *reinterpret_cast<const std::uint32_t*>(in.base + 4 * word);
+        high[k] = *reinterpret_cast<const std::uint32_t*>(in.base + 4 * word + 4);
+      } else {
+        low[k] = load_raw(in, word);
+        high[k] = load_raw(in, word + 1);
       }
-      FARO_UNROLL
-      for (std::uint32_t k = 0; k < ahead; ++k) {
-        if (words[k].mask == 0) continue;
-        std::uint32_t value = in_order(low[k], high[k], words[k].into);
-        std::uint32_t mask = words[k].mask;
-        if (out.high_first) {
-          value = turned_bytes(value);
-          mask = turned_bytes(mask);
-        }
-        if (mask == ~std::uint32_t{0}) {
-          *reinterpret_cast<std::uint32_t*>(out.base + 4 * words[k].to) = value;
-        } else if (out.holds_word(words[k].to)) {
-          put_bits(block, out, words[k].to, value, mask);
-        }
-      }
+    }
+    const std::uint32_t into = into_word(run.first);
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kWords; ++k) {
+      const std::uint64_t w = begin + k * kThreads + block.thread();
+      if (w * kWordBits >= run.end) break;
+      put(block, run.to + w, in_order(low[k], high[k], into), mask_of(run, w));
+    }
+  }
+
+  // Words of whichever runs.
+  template <typename Block>
+  constexpr void move_short(Block& block, std::uint64_t begin) const {
+    Word words[kAhead];
+    std::uint32_t low[kAhead] = {};
+    std::uint32_t high[kAhead] = {};
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kAhead; ++k) {
+      std::uint64_t w = begin + k * kThreads + block.thread();
+      const std::uint64_t number = of_run.divide(w);
+      if (number >= runs) continue;
+      const Run run = run_of(number);
+      if (w * kWordBits >= run.end) continue;
+      const std::int64_t bit = run.first + static_cast<std::int64_t>(w) * step();
+      words[k] = {.from = word_at(bit), .to = run.to + w, .into = into_word(bit), .mask = mask_of(run, w)};
+      low[k] = load_raw(in, words[k].from);
+      high[k] = load_raw(in, words[k].from + 1);
+    }
+    FARO_UNROLL
+    for (std::uint32_t k = 0; k < kAhead; ++k) {
+      if (words[k].mask != 0)
+        put(block, words[k].to, in_order(low[k], high[k], words[k].into), words[k].mask);
+    }
+  }
+
+  template <typename Block>
+  constexpr void put(Block& block, std::uint64_t at, std::uint32_t value, std::uint32_t mask) const {
+    if (out.high_first) {
+      value = turned_bytes(value);
+      mask = turned_bytes(mask);
+    }
+    if (mask == ~std::uint32_t{0}) {
+      *reinterpret_cast<std::uint32_t*>(out.base + 4 * at) = value;
+    } else if (out.holds_word(at)) {
+      put_bits(block, out, at, value, mask);
     }
   }
 

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "faro/device/memory.hpp"
 #include "kernels/moved_vector.hpp"
@@ -108,6 +109,27 @@ constexpr void copy_to_shared(Memory& memory, int buffer, std::uint64_t offset, 
   }
 }
 
+/// Packets of the input as they are fetched, and what the kernel has of them: the same but for a memory that
+/// converts.
+template <int bytes, device::Memory Memory>
+constexpr auto fetch(Memory& memory, std::uint64_t offset) {
+  if constexpr (requires { memory.template fetch<bytes>(offset); }) {
+    return memory.template fetch<bytes>(offset);
+  } else {
+    return memory.template load_global<bytes>(device::kInput, offset);
+  }
+}
+template <int bytes, device::Memory Memory, typename Fetched>
+constexpr device::Packet<bytes> made_of(Memory& memory, const Fetched& fetched) {
+  if constexpr (requires { memory.template fetch<bytes>(0); }) {
+    return memory.template made<bytes>(fetched);
+  } else {
+    return fetched;
+  }
+}
+template <int bytes, typename Memory>
+using Fetched = decltype(fetch<bytes>(*static_cast<Memory*>(nullptr), 0));
+
 /// Vectors that a thread has in flight: as many as registers allow at three blocks of 512.
 template <int bytes>
 inline constexpr int kVectorBatch = bytes >= 4 ? 4 : 2;
@@ -169,14 +191,13 @@ constexpr void load_placed(Memory& memory, const PartitionParams& p, std::uint64
   const std::uint32_t vectors = detail::vectors_of<bytes, single>(p, chunk, vector_bytes);
   FARO_NO_UNROLL
   for (std::uint32_t first = 0; first < vectors; first += batch * threads) {
-    device::Packet<vector_bytes> data[batch] = {};
+    detail::Fetched<vector_bytes, Memory> data[batch] = {};
     detail::VectorPlaces<in_vector> places[batch] = {};
     FARO_UNROLL
     for (int k = 0; k < batch; ++k) {
       const std::uint32_t vector = first + static_cast<std::uint32_t>(k) * threads + thread;
       if (vector < vectors) {
-        data[k] = memory.template load_global<vector_bytes>(device::kInput,
-                                                            base + std::uint64_t{vector} * vector_bytes);
+        data[k] = detail::fetch<vector_bytes>(memory, base + std::uint64_t{vector} * vector_bytes);
         places[k] = detail::load_places<in_vector>(memory, chunk.first + vector * std::uint64_t{in_vector});
       } else {
         idle_times(memory, 1 + detail::VectorPlaces<in_vector>::kPackets);
@@ -186,9 +207,10 @@ constexpr void load_placed(Memory& memory, const PartitionParams& p, std::uint64
     for (int k = 0; k < batch; ++k) {
       const std::uint32_t vector = first + static_cast<std::uint32_t>(k) * threads + thread;
       if (vector < vectors) {
+        const auto vector_of = detail::made_of<vector_bytes>(memory, data[k]);
         FARO_UNROLL
         for (int e = 0; e < in_vector; ++e) {
-          memory.template store_shared<bytes>(places[k][e] * bytes, detail::extract<bytes>(data[k], e));
+          memory.template store_shared<bytes>(places[k][e] * bytes, detail::extract<bytes>(vector_of, e));
         }
       } else {
         idle_times(memory, in_vector);
@@ -301,15 +323,15 @@ constexpr void move_in_order(Memory& memory, std::uint64_t base, std::uint32_t b
   constexpr int batch = 4;
   FARO_NO_UNROLL
   for (std::uint32_t first = begin; first < end; first += batch * threads) {
-    device::Packet<packet_bytes> data[batch] = {};
+    std::conditional_t<into_shared, Fetched<packet_bytes, Memory>, device::Packet<packet_bytes>> data[batch] =
+        {};
     FARO_UNROLL
     for (int k = 0; k < batch; ++k) {
       const std::uint32_t i = first + static_cast<std::uint32_t>(k) * threads + thread;
       if (i >= end) {
         device::idle(memory);
       } else if constexpr (into_shared) {
-        data[k] =
-            memory.template load_global<packet_bytes>(device::kInput, base + std::uint64_t{i} * packet_bytes);
+        data[k] = fetch<packet_bytes>(memory, base + std::uint64_t{i} * packet_bytes);
       } else {
         data[k] = memory.template load_shared<packet_bytes>(i * packet_bytes);
       }
@@ -320,7 +342,7 @@ constexpr void move_in_order(Memory& memory, std::uint64_t base, std::uint32_t b
       if (i >= end) {
         device::idle(memory);
       } else if constexpr (into_shared) {
-        memory.template store_shared<packet_bytes>(i * packet_bytes, data[k]);
+        memory.template store_shared<packet_bytes>(i * packet_bytes, made_of<packet_bytes>(memory, data[k]));
       } else {
         memory.template store_global<packet_bytes>(device::kOutput, base + std::uint64_t{i} * packet_bytes,
                                                    data[k]);

@@ -2,6 +2,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
+#include <map>
+#include <mutex>
 #include <string>
 
 #include "engines/cuda/host/availability.hpp"
@@ -33,12 +36,39 @@ int ordinal_of(int device) {
   return current;
 }
 
+namespace {
+
+// A pool of each device, which keeps some of what it gave: the device's own gives all back whenever its work
+// is waited for, and mapping 256 MB anew takes some 100 us.
+cudaMemPool_t pool_of(int device) {
+  static std::mutex mutex;
+  static std::map<int, cudaMemPool_t> pools;
+  const std::lock_guard lock(mutex);
+  cudaMemPool_t& pool = pools[device];
+  if (pool != nullptr) return pool;
+  constexpr std::uint64_t kKeptPart = 64;  // of the memory
+  std::size_t unused = 0;
+  std::size_t all = 0;
+  check(cudaMemGetInfo(&unused, &all), "cudaMemGetInfo", "run");
+  cudaMemPoolProps properties{};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location = {.type = cudaMemLocationTypeDevice, .id = device};
+  cudaMemPool_t made = nullptr;
+  check(cudaMemPoolCreate(&made, &properties), "cudaMemPoolCreate", "run");
+  std::uint64_t kept = all / kKeptPart;
+  check(cudaMemPoolSetAttribute(made, cudaMemPoolAttrReleaseThreshold, &kept), "cudaMemPoolSetAttribute",
+        "run");
+  return pool = made;
+}
+
+}  // namespace
+
 StreamMemory::StreamMemory(std::uint64_t bytes, int device, Stream stream)
     : device_(device), stream_(stream) {
   if (bytes == 0) return;
   const DeviceGuard guard(device);
-  check(cudaMallocAsync(&data_, bytes, stream.handle()), "cudaMallocAsync", "run",
-        "lend a workspace, or split the batch");
+  check(cudaMallocFromPoolAsync(&data_, bytes, pool_of(device), stream.handle()), "cudaMallocFromPoolAsync",
+        "run", "lend a workspace, or split the batch");
 }
 
 StreamMemory::~StreamMemory() {

@@ -16,7 +16,7 @@ void require_accessible(const void* array, const char* role, int device);
 int ordinal_of(int device);
 
 /// Memory of a device from here to the end of its scope, in the order of a stream: work that is queued on
-/// `stream` in between may use it.
+/// `stream` in between may use it. A 64th of the device's memory stays with the process for those to come.
 class StreamMemory {
  public:
   /// Errors: ErrorCode::device for less free memory. `bytes` 0: none, data() is null.
