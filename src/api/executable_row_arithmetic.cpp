@@ -79,7 +79,19 @@ Arithmetic of_added(const detail::RowValues& plan) {
   return made;
 }
 
-// What is added is changed first, in a sweep of its own: sums are of numbers in the order of rows.
+struct DeviceSummedRows final : DeviceRowState {
+  cuda::AddedRowExecutor executor;
+
+  DeviceSummedRows(const detail::RowValues& made, int where) : DeviceRowState(made, where), executor(plan) {}
+  std::string explain() const override { return executor.explain(); }
+  void run_by(const void* by, const cpu::ValueArrays& arrays, Stream stream) const override {
+    executor.run(by, arrays.in, arrays.out, stream);
+  }
+  void check_entries(Stream stream) const override { executor.check(stream); }
+};
+
+// Single numbers are changed first, in a sweep of their own: they travel with the keys that they are sorted
+// by.
 struct DeviceAddedRows final : DeviceRowState {
   Arithmetic changes_first;
   cuda::ValueExecutor changer;
@@ -118,8 +130,11 @@ ExecutableArithmetic plan_rows(const RowMove& move, const RowLayout& layout, con
       move, layout, arithmetic, on_gpu ? cuda::target(options.device) : cpu::target(options.threads));
   if (!on_gpu) return ExecutableArithmetic(std::make_unique<HostRowState>(made));
   const int device = made.row_plan->target().device;
-  if (std::holds_alternative<Add>(move))
+  if (std::holds_alternative<Add>(move)) {
+    if (cuda::AddedRowExecutor::takes(made))
+      return ExecutableArithmetic(std::make_unique<DeviceSummedRows>(made, device));
     return ExecutableArithmetic(std::make_unique<DeviceAddedRows>(made, device));
+  }
   return ExecutableArithmetic(std::make_unique<DeviceMovedRows>(made, device));
 }
 

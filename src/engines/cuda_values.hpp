@@ -117,6 +117,26 @@ class RowValueExecutor {
   std::unique_ptr<State> state_;
 };
 
+/// Rows of several numbers that are added with arithmetic: changed as their sums fetch them, by a kernel that
+/// NVRTC compiles. As RowValueExecutor.
+class AddedRowExecutor {
+ public:
+  static bool takes(const faro::detail::RowValues& plan);
+  /// Requires: takes(plan).
+  explicit AddedRowExecutor(const faro::detail::RowValues& plan);
+  AddedRowExecutor(AddedRowExecutor&&) noexcept;
+  AddedRowExecutor& operator=(AddedRowExecutor&&) noexcept;
+  ~AddedRowExecutor();
+
+  void run(const void* entries, const void* in, void* out, Stream stream) const;
+  void check(Stream stream) const;
+  std::string explain() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 struct HostValues {
   const std::byte* in;
   const std::byte* addend;

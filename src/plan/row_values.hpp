@@ -6,8 +6,8 @@
 //
 // Long rows that are taken or put are converted from where they are to where they belong.
 //
-// On a GPU rows that are taken or put are changed by the kernel that moves them (plan/gpu/value_rows.hpp),
-// and those that are added in a sweep before.
+// On a GPU rows are changed by the kernel that moves them (plan/gpu/value_rows.hpp), or adds them up; single
+// numbers that are added in a sweep before.
 #pragma once
 
 #include <cstdint>

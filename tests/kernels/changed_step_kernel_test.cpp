@@ -1,6 +1,7 @@
-// Steps of index arrays whose numbers change on their way, run by a block that is emulated, against one loop
-// over all numbers: every step, both directions, numbers that are changed as they are read and as they are
-// written, in elements of one number and of several, with factors along an axis and something added.
+// Steps of index arrays, and sums of rows, whose numbers change on their way, run by a block that is
+// emulated, against one loop over all numbers: every step, both directions, numbers that are changed as they
+// are read and as they are written, in elements of one number and of several, with factors along an axis and
+// something added.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "faro/schedule/row_column.hpp"
 #include "kernels/index_steps.hpp"
 #include "kernels/partition_level.hpp"
+#include "kernels/sum_rows.hpp"
 #include "kernels/window_params.hpp"
 
 namespace faro::changed_step_test {
@@ -388,6 +390,73 @@ TEST(ChangedSteps, Runs) {
     moved.shared_bytes = kernels::kRunsSharedBytes;
     expect_step<Program, rounds(), along(), kernels::RunsStep<held()>>(p, moved, random);
   });
+}
+
+// Rows that are added: kEach numbers a thread, factors along a row, sums of the output's type or a wider one.
+template <typename Program, typename Sum, int kEach>
+void expect_sums(SplitMix64& random) {
+  using From = typename Program::From;
+  using Stored = typename Sum::Stored;
+  constexpr std::uint64_t kRows = 40;
+  constexpr std::uint64_t kAdded = 300;
+  constexpr std::uint64_t kNumbers = 3 * kEach;
+  constexpr std::uint64_t kOuter = 2;
+  std::vector<std::uint32_t> keys(kAdded);
+  for (std::uint32_t& key : keys) key = static_cast<std::uint32_t>(random() % kRows);
+  std::sort(keys.begin(), keys.end());
+  const std::vector<std::uint64_t> places = shuffled(kAdded, random);
+  const std::vector<std::uint32_t> items(places.begin(), places.end());
+  const std::vector<From> in = numbers<From>(kOuter * kAdded * kNumbers + 16, random);
+  const auto* const from =
+      reinterpret_cast<const From*>((reinterpret_cast<std::uintptr_t>(in.data()) + 15) / 16 * 16);
+  std::vector<Stored> room = numbers<Stored>(kOuter * kRows * kNumbers + 16, random);
+  auto* const out = reinterpret_cast<Stored*>((reinterpret_cast<std::uintptr_t>(room.data()) + 15) / 16 * 16);
+  std::vector<float> scales(kNumbers);
+  for (std::uint64_t i = 0; i < kNumbers; ++i) scales[i] = static_cast<float>(i % 5) - 1;
+
+  std::vector<Stored> wanted(out, out + kOuter * kRows * kNumbers);
+  for (std::uint64_t o = 0; o < kOuter; ++o) {
+    for (std::uint64_t first = 0; first < kAdded;) {
+      std::uint64_t end = first;
+      while (end < kAdded && keys[end] == keys[first]) ++end;
+      for (std::uint64_t n = 0; n < kNumbers; ++n) {
+        Stored& to = wanted[(o * kRows + keys[first]) * kNumbers + n];
+        Sum sum;
+        sum.start(to);
+        for (std::uint64_t p = first; p < end; ++p) {
+          float x = Program::widened(from[(o * kAdded + items[p]) * kNumbers + n]);
+          if constexpr (Program::kHasScale) x = x * scales[n];
+          sum.add(std::bit_cast<Stored>(Program::rounded(x)));
+        }
+        to = sum.result();
+      }
+      first = end;
+    }
+  }
+  kernels::SumRows<Sum, kEach, kernels::ChangedRows<Program, Stored, kEach, true>> kernel;
+  kernel.keys = {.words = keys.data()};
+  kernel.items = {.words = items.data()};
+  kernel.pairs = device::Division64(kAdded);
+  kernel.vectors = device::Division64(kNumbers / kEach);
+  kernel.outer = kOuter;
+  kernel.in_rows = kAdded;
+  kernel.out_rows = kRows;
+  kernel.in = reinterpret_cast<const std::byte*>(from);
+  kernel.out = reinterpret_cast<std::byte*>(out);
+  kernel.rows.factors.scale.table = scales.data();
+  kernel.rows.factors.scale.extent = device::Division64(kNumbers);
+  testing::emulate(kernel, {.order = static_cast<testing::Order>(random() % 3)});
+  EXPECT_EQ(bytes(std::vector<Stored>(out, out + wanted.size())), bytes(wanted));
+}
+
+TEST(ChangedSteps, SumsOfRows) {
+  SplitMix64 random{41};
+  using Scaled = NumberProgram<BrainHalf, float, float, Identity, ProgramStep::scale>;
+  expect_sums<Scaled, kernels::OwnSum<float>, 4>(random);
+  expect_sums<Scaled, kernels::OwnSum<float>, 1>(random);
+  expect_sums<Scaled, kernels::CompensatedSum<float, float>, 4>(random);
+  expect_sums<NumberProgram<float, BrainHalf, float>, kernels::WideSum<BrainHalf, float>, 8>(random);
+  expect_sums<NumberProgram<float, std::int8_t, float>, kernels::OwnSum<std::uint8_t>, 16>(random);
 }
 
 }  // namespace faro::changed_step_test

@@ -128,6 +128,13 @@ FARO_ABSENT_MOVABLE(ValueTileExecutor);
 FARO_ABSENT(ValueTileExecutor::ValueTileExecutor(const faro::detail::ValueTilePlan&, int));
 FARO_ABSENT(void ValueTileExecutor::run(const void*, const void*, void*, Stream) const);
 FARO_ABSENT(std::string ValueTileExecutor::explain() const);
+FARO_ABSENT_MOVABLE(AddedRowExecutor);
+FARO_ABSENT(bool AddedRowExecutor::takes(const faro::detail::RowValues&));
+FARO_ABSENT(AddedRowExecutor::AddedRowExecutor(const faro::detail::RowValues&));
+FARO_ABSENT(void AddedRowExecutor::run(const void*, const void*, void*, Stream) const);
+FARO_ABSENT(void AddedRowExecutor::check(Stream) const);
+FARO_ABSENT(std::string AddedRowExecutor::explain() const);
+
 FARO_ABSENT_MOVABLE(ValuePassExecutor);
 FARO_ABSENT(bool ValuePassExecutor::takes(const Plan&, bool));
 FARO_ABSENT(ValuePassExecutor::ValuePassExecutor(const Plan&, const schedule::IndexSchedule*,

@@ -157,6 +157,14 @@ TEST_F(ValueSources, RowsCompile) {
     }
     expect_compiles(cuda::RowValueKernel{.program = program, .takes = takes, .numbers = 1, .arrays = 4});
   }
+  for (const char* const sum : {"OwnSum<unsigned short>", "WideSum<faro::kernels::BrainHalf, float>",
+                                "CompensatedSum<faro::kernels::BrainHalf, float>"}) {
+    const std::string stored = sum[0] == 'O' ? "unsigned short" : "faro::kernels::BrainHalf";
+    const std::string type = "faro::kernels::SumRows<faro::kernels::" + std::string(sum) +
+                             ", 8, faro::kernels::ChangedRows<" + program + ", " + stored + ", 8, true>>";
+    SCOPED_TRACE(type);
+    EXPECT_EQ(cuda::compile_text(cuda::kernel_source(type), 9, 0).code.substr(1, 3), "ELF");
+  }
 }
 
 // Affine maps of some types, aligned and not.

@@ -266,6 +266,7 @@ RuntimeSource kernel_source(const std::string& type) {
 #include "kernels/row_elements.hpp"
 #include "kernels/row_values.hpp"
 #include "kernels/row_walk.hpp"
+#include "kernels/sum_rows.hpp"
 #include "kernels/value_registers.hpp"
 #include "kernels/value_tile.hpp"
 #include "kernels/value_turned.hpp"
