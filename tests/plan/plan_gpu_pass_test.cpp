@@ -445,5 +445,42 @@ TEST(GpuSearchedPass, IsThatOfAPlan) {
   }
 }
 
+// Elements that are several of the caller's, in arrays that are aligned to one: the same passes, tables and
+// workspace by narrower units.
+TEST(GpuPasses, NarrowerUnitsForUnalignedArrays) {
+  const Permutation array = Indexed::random(90007, 1);
+  Recognition recognition;
+  recognition.permutation = array;
+  recognition.displacement = 99;
+  recognition.runs = 3;
+  const IndexChoice choices[] = {{.method = IndexMethod::direct},
+                                 {.method = IndexMethod::window},
+                                 {.method = IndexMethod::runs},
+                                 {.method = IndexMethod::partition, .chunk_bits = 10, .level_bits = {3, 4}}};
+  for (const IndexChoice& choice : choices) {
+    for (const std::uint64_t width : {16U, 48U, 64U}) {
+      const Plan plan(Problem{.permutation = array, .element_bytes = width, .batch = 2}, h200(), recognition,
+                      choice);
+      SCOPED_TRACE(std::to_string(width) + " bytes, " + to_text(*plan.way()));
+      for (const std::uint64_t unit : {1U, 4U, 8U, 16U}) {
+        const std::vector<GpuPass> passes = detail::solve_by_units(*plan.index_plan(), unit);
+        ASSERT_EQ(passes.size(), plan.passes().size());
+        EXPECT_EQ(detail::workspace_bytes(passes), plan.workspace_bytes());
+        for (std::size_t i = 0; i < passes.size(); ++i) {
+          const GpuPass& wanted = *plan.passes()[i].gpu;
+          EXPECT_EQ(passes[i].kind, wanted.kind);
+          EXPECT_EQ(passes[i].source, wanted.source);
+          EXPECT_EQ(passes[i].target, wanted.target);
+          ASSERT_EQ(passes[i].tables.size(), wanted.tables.size());
+          for (std::size_t t = 0; t < wanted.tables.size(); ++t)
+            EXPECT_EQ(passes[i].tables[t].kind, wanted.tables[t].kind);
+          EXPECT_EQ(passes[i].kernels.back().in_alignment, unit);
+          EXPECT_EQ(passes[i].kernels.back().out_alignment, unit);
+        }
+      }
+    }
+  }
+}
+
 }  // namespace plan_gpu_pass_test
 }  // namespace faro

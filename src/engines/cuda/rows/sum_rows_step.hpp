@@ -1,5 +1,5 @@
-// Rows that are combined: each of the output is the sum of some of the input's, weighted. Those that are added
-// up are in kernels/sum_rows.hpp.
+// Rows that are combined: each of the output is the sum of some of the input's, weighted. Those that are
+// added up are in kernels/sum_rows.hpp.
 #pragma once
 
 #include <cstddef>
