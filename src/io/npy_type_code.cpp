@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kMostTypeBytes = std::uint64_t{1} << 60;
 
 // The widths that numpy has for a kind of number, in bytes; ml_dtypes writes float8_e5m2 as '<f1' and its
-// complex numbers of two halves as '<W4'.
+// complex numbers of two halves as '<c4', before 0.7 as '<W4'.
 struct NumberKind {
   char kind;
   std::array<std::uint8_t, 6> widths;  // zero: no further width
@@ -26,7 +26,7 @@ constexpr std::array<NumberKind, 8> kNumberKinds{
      {'i', {1, 2, 4, 8}},
      {'u', {1, 2, 4, 8}},
      {'f', {1, 2, 4, 8, 12, 16}},  // 12: long double of 32-bit x86
-     {'c', {8, 16, 24, 32}},
+     {'c', {4, 8, 16, 24, 32}},
      {'W', {4}},
      {'M', {8}},
      {'m', {8}}}};
@@ -75,6 +75,7 @@ constexpr std::array kAddedNames{TypeWord{"bfloat16", 'V', 2},
                                  TypeWord{"float8_e4m3b11fnuz", 'V', 1},
                                  TypeWord{"float8_e3m4", 'V', 1},
                                  TypeWord{"float8_e8m0fnu", 'V', 1},
+                                 TypeWord{"float8_e5m3fnu", 'V', 1},
                                  TypeWord{"float6_e2m3fn", 'V', 1},
                                  TypeWord{"float6_e3m2fn", 'V', 1},
                                  TypeWord{"float4_e2m1fn", 'V', 1},
@@ -84,8 +85,8 @@ constexpr std::array kAddedNames{TypeWord{"bfloat16", 'V', 2},
                                  TypeWord{"uint1", 'V', 1},
                                  TypeWord{"uint2", 'V', 1},
                                  TypeWord{"uint4", 'V', 1},
-                                 TypeWord{"complex32", 'W', 4},
-                                 TypeWord{"bcomplex32", 'W', 4}};
+                                 TypeWord{"complex32", 'c', 4},
+                                 TypeWord{"bcomplex32", 'V', 4}};
 
 std::optional<NpyTypeCode> code_of_word(std::span<const TypeWord> words, std::string_view text) {
   const auto found =

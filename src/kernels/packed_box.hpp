@@ -167,13 +167,13 @@ struct MovePackedBox {
   static constexpr std::uint32_t groups_of(std::uint32_t lines) { return (lines + kSide - 1) / kSide; }
 
   constexpr std::int64_t* rows_of(std::byte* shared) const {
-    return reinterpret_cast<std::int64_t*>(shared + 4 * kBoxWords);
+    return reinterpret_cast<std::int64_t*>(shared + std::size_t{4} * kBoxWords);
   }
   constexpr std::int64_t* columns_of(std::byte* shared) const {
     return reinterpret_cast<std::int64_t*>(shared + 4 * columns_at());
   }
   constexpr std::uint32_t* words_of(std::byte* shared, std::uint32_t at) const {
-    return reinterpret_cast<std::uint32_t*>(shared + 4 * at);
+    return reinterpret_cast<std::uint32_t*>(shared + std::size_t{4} * at);
   }
   constexpr std::uint32_t row_at(std::uint32_t row) const {
     return (row >> q) * params.group_pitch + (row & (kSide - 1)) * params.row_pitch;
@@ -321,7 +321,8 @@ struct MovePackedBox {
       const std::uint32_t c = n - line * across + piece * across;
       if (c >= box.columns || k * kSide >= box.elements) continue;
       const std::uint32_t step = params.of_table.quotient(k);
-      const std::uint32_t* const places = table + (k - step * params.of_table.divisor()) * kTablePitch;
+      const std::uint32_t* const places =
+          table + std::size_t{k - step * params.of_table.divisor()} * kTablePitch;
       const std::uint32_t first =
           words_of(shared, nears_at())[c] + step * static_cast<std::uint32_t>(params.table_step);
       std::uint32_t value = 0;

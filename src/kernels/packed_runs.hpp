@@ -51,7 +51,8 @@ struct MovePackedRuns {
       move_along(block, begin);
     } else {
       FARO_NO_UNROLL
-      for (std::uint32_t done = 0; done < kWords; done += kAhead) move_short(block, begin + done * kThreads);
+      for (std::uint32_t done = 0; done < kWords; done += kAhead)
+        move_short(block, begin + std::uint64_t{done} * kThreads);
     }
   }
 
@@ -108,7 +109,7 @@ struct MovePackedRuns {
     std::uint32_t high[kWords] = {};
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kWords; ++k) {
-      const std::uint64_t w = begin + k * kThreads + block.thread();
+      const std::uint64_t w = begin + std::uint64_t{k} * kThreads + block.thread();
       if (w * kWordBits >= run.end) break;
       const std::uint64_t word = word_at(run.first + static_cast<std::int64_t>(w) * step());
       if (inside) {
@@ -122,7 +123,7 @@ struct MovePackedRuns {
     const std::uint32_t into = into_word(run.first);
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kWords; ++k) {
-      const std::uint64_t w = begin + k * kThreads + block.thread();
+      const std::uint64_t w = begin + std::uint64_t{k} * kThreads + block.thread();
       if (w * kWordBits >= run.end) break;
       put(block, run.to + w, in_order(low[k], high[k], into), mask_of(run, w));
     }
@@ -136,7 +137,7 @@ struct MovePackedRuns {
     std::uint32_t high[kAhead] = {};
     FARO_UNROLL
     for (std::uint32_t k = 0; k < kAhead; ++k) {
-      std::uint64_t w = begin + k * kThreads + block.thread();
+      std::uint64_t w = begin + std::uint64_t{k} * kThreads + block.thread();
       const std::uint64_t number = of_run.divide(w);
       if (number >= runs) continue;
       const Run run = run_of(number);

@@ -105,6 +105,8 @@ TEST(NpyDtype, ItemBytes) {
       {"'timedelta64[25s]'", 8},
       {"'<f1'", 1},
       {"'<W4'", 4},
+      {"'<c4'", 4},
+      {"'float8_e5m3fnu'", 1},
       {"'bfloat16'", 2},
       {"'float8_e5m2'", 1},
       {"'int4'", 1},

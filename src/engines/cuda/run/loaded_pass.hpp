@@ -48,9 +48,11 @@ struct PassChange {
   std::uint64_t held_bytes() const { return bytes_of(rounds_first ? arithmetic.to : arithmetic.from); }
   std::uint64_t changed_bytes() const { return bytes_of(rounds_first ? arithmetic.from : arithmetic.to); }
   const std::byte* as_held(const void* array) const {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): there is nothing at that address
     return reinterpret_cast<const std::byte*>(address(array) / changed_bytes() * held_bytes());
   }
   const std::byte* as_it_is(const void* held) const {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the address that as_held() was of
     return reinterpret_cast<const std::byte*>(address(held) / held_bytes() * changed_bytes());
   }
 };

@@ -77,10 +77,12 @@ StreamMemory::StreamMemory(std::uint64_t bytes, int device, Stream stream)
   if (bytes == 0) return;
   const DeviceGuard guard(device);
   constexpr const char* kRemedy = "lend a workspace, or split the batch";
-  if (is_captured(stream))
-    return check(cudaMallocAsync(&data_, bytes, stream.handle()), "cudaMallocAsync", "run", kRemedy);
-  check(cudaMallocFromPoolAsync(&data_, bytes, pool_of(device), stream.handle()), "cudaMallocFromPoolAsync",
-        "run", kRemedy);
+  if (is_captured(stream)) {
+    check(cudaMallocAsync(&data_, bytes, stream.handle()), "cudaMallocAsync", "run", kRemedy);
+  } else {
+    check(cudaMallocFromPoolAsync(&data_, bytes, pool_of(device), stream.handle()), "cudaMallocFromPoolAsync",
+          "run", kRemedy);
+  }
 }
 
 StreamMemory::~StreamMemory() {
