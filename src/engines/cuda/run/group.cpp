@@ -26,12 +26,6 @@ using kernels::GroupBlock;
 
 constexpr const char* kRunningGroup = "run a group";
 
-bool is_captured(Stream stream) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(stream.handle(), &status), "cudaStreamIsCapturing", kRunningGroup);
-  return status != cudaStreamCaptureStatusNone;
-}
-
 // More of them are copied: launches take longer then.
 constexpr std::size_t kMostByLaunches = 4 * GroupAddresses::kMost;
 

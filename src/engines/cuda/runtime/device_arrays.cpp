@@ -61,23 +61,20 @@ cudaMemPool_t pool_of(int device) {
   return pool = made;
 }
 
-// Memory of a graph is the graph's, and what makes a pool is no part of one.
+}  // namespace
+
 bool is_captured(Stream stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  if (cudaStreamIsCapturing(stream.handle(), &status) == cudaSuccess)
-    return status != cudaStreamCaptureStatusNone;
-  static_cast<void>(cudaGetLastError());
-  return true;
+  check(cudaStreamIsCapturing(stream.handle(), &status), "cudaStreamIsCapturing", "run");
+  return status != cudaStreamCaptureStatusNone;
 }
-
-}  // namespace
 
 StreamMemory::StreamMemory(std::uint64_t bytes, int device, Stream stream)
     : device_(device), stream_(stream) {
   if (bytes == 0) return;
   const DeviceGuard guard(device);
   constexpr const char* kRemedy = "lend a workspace, or split the batch";
-  if (is_captured(stream)) {
+  if (is_captured(stream)) {  // the memory is the graph's, and no pool is made meanwhile
     check(cudaMallocAsync(&data_, bytes, stream.handle()), "cudaMallocAsync", "run", kRemedy);
   } else {
     check(cudaMallocFromPoolAsync(&data_, bytes, pool_of(device), stream.handle()), "cudaMallocFromPoolAsync",

@@ -15,6 +15,9 @@ void require_accessible(const void* array, const char* role, int device);
 /// The ordinal that `device` stands for, kCurrentDevice included. Errors: ErrorCode::device without CUDA.
 int ordinal_of(int device);
 
+/// Whether what is queued there becomes part of a graph. Errors: ErrorCode::device.
+bool is_captured(Stream stream);
+
 /// Memory of a device from here to the end of its scope, in the order of a stream: work that is queued on
 /// `stream` in between may use it. A 64th of the device's memory stays with the process for those to come.
 class StreamMemory {
