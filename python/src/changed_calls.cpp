@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -184,7 +185,8 @@ std::shared_ptr<const ChangedPlan> changed_plan(const ChangedCall& call, Changed
   made->out_shape = nb::cast<std::vector<Py_ssize_t>>(facts[2]);
   double bytes = found(*made, facts[3]);  // of an element of both
   for (const Py_ssize_t extent : made->out_shape) bytes *= static_cast<double>(extent);
-  made->holds_lock = bytes < static_cast<double>(kBytesWithLock);
+  // What is put or added may be far more than what it is put into.
+  made->holds_lock = std::max(bytes, static_cast<double>(in.bytes)) < static_cast<double>(kBytesWithLock);
   nb::dict values = nb::cast<nb::dict>(call.change.attr("copy")());
   if (values.contains("add")) values["add"] = nb::none();  // an array lives no longer than its caller has it
   made->kept = nb::make_tuple(call.argument, values, in.dtype, addend_dtype, out.dtype, entries.dtype);

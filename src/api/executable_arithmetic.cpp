@@ -16,6 +16,7 @@
 #include "engines/cuda/runtime/device_arrays.hpp"
 #include "engines/cuda_values.hpp"
 #include "faro/engines/cuda_measure.hpp"
+#include "faro/engines/nvrtc.hpp"
 #include "faro/error.hpp"
 #include "faro/faro.hpp"
 #include "permutation/axis_map.hpp"
@@ -261,17 +262,23 @@ std::unique_ptr<ExecutableArithmetic::State> make_device_state(const Problem& pr
 std::unique_ptr<ExecutableArithmetic::State> make_passes_state(const Problem& problem,
                                                                const Arithmetic& arithmetic,
                                                                const PlanOptions& options) {
+  if (!cuda::nvrtc_status().available) return nullptr;  // which kernels of sweeps may do without
   const bool first = rounds_first(arithmetic);
   Problem moved = problem;
   moved.element_bytes = bytes_of(first ? arithmetic.to : arithmetic.from);
   const detail::Decision decided = detail::decide(moved, options);
-  const Permutation& form = decided.plan.problem().permutation;
+  const Problem& planned = decided.plan.problem();
   const bool turned_out = std::holds_alternative<Indexed>(problem.permutation) &&
-                          !std::holds_alternative<Indexed>(form) && decided.plan.exceptions().empty();
+                          !std::holds_alternative<Indexed>(planned.permutation);
   if (turned_out) {
+    // Exceptions are another pass, and numbers that stay together no numbers of their own.
+    if (!decided.plan.exceptions().empty() || planned.element_bytes != moved.element_bytes) return nullptr;
+    PlanOptions same_device = options;
+    same_device.device = decided.plan.target().device;
     Problem known = problem;
-    known.permutation = form;
-    return make_device_state(known, arithmetic, options);
+    known.permutation = planned.permutation;
+    known.batch = planned.batch;
+    return make_device_state(known, arithmetic, same_device);
   }
   if (!cuda::ValuePassExecutor::takes(decided.plan, first)) return nullptr;
   const std::uint64_t numbers = element_count(problem.permutation) * problem.batch;

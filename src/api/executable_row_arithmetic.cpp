@@ -11,6 +11,7 @@
 #include "engines/cpu/values/row_value_sweep.hpp"
 #include "engines/cuda/runtime/device_arrays.hpp"
 #include "engines/cuda_values.hpp"
+#include "faro/engines/nvrtc.hpp"
 #include "faro/faro.hpp"
 #include "faro/rows.hpp"
 #include "permutation/route_checks.hpp"
@@ -131,7 +132,7 @@ ExecutableArithmetic plan_rows(const RowMove& move, const RowLayout& layout, con
   if (!on_gpu) return ExecutableArithmetic(std::make_unique<HostRowState>(made));
   const int device = made.row_plan->target().device;
   if (std::holds_alternative<Add>(move)) {
-    if (cuda::AddedRowExecutor::takes(made))
+    if (cuda::AddedRowExecutor::takes(made) && cuda::nvrtc_status().available)
       return ExecutableArithmetic(std::make_unique<DeviceSummedRows>(made, device));
     return ExecutableArithmetic(std::make_unique<DeviceAddedRows>(made, device));
   }

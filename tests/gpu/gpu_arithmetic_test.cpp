@@ -244,6 +244,20 @@ TEST_F(GpuArithmetic, IndexArraysAsOnTheCpu) {
   cases.push_back({drawn(std::uint64_t{3} << 16, kAll, 8)});
   cases.push_back({drawn(std::uint64_t{3} << 21, kAll, 1)});
   cases.push_back({as_index_array(maps::random_bmmc(13, 3)), {}, ""});
+  // Arrays of known forms, one after another, and of elements that are pairs.
+  const auto repeated = [&](const Indexed& block, std::uint64_t repeats, std::uint64_t together) {
+    std::vector<std::uint64_t> entries;
+    for (std::uint64_t r = 0; r < repeats; ++r) {
+      for (std::uint64_t i = 0; i < block.count(); ++i) {
+        for (std::uint64_t k = 0; k < together; ++k)
+          entries.push_back((r * block.count() + block.entry(i)) * together + k);
+      }
+    }
+    return Indexed(entries, block.direction());
+  };
+  cases.push_back({repeated(as_index_array(maps::random_bmmc(13, 3)), 3, 1), {}, ""});
+  cases.push_back({repeated(as_index_array(maps::affine_mod(10007, 313, 5)), 3, 1), {}, ""});
+  cases.push_back({repeated(as_index_array(maps::affine_mod(10007, 313, 5)), 1, 2), {}, ""});
   cases.push_back({as_index_array(maps::affine_mod(100003, 31337, 5))});
   for (const char* const map : {"affine_mod(65537, 12345, 6)", "multiply(1000001, 3)", "hilbert(2, 9)",
                                 "hilbert(3, 5)", "healpix(6)"})

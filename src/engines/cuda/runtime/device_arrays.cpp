@@ -38,28 +38,51 @@ int ordinal_of(int device) {
 
 namespace {
 
-// A pool of each device, which keeps some of what it gave: the device's own gives all back whenever its work
-// is waited for, and mapping 256 MB anew takes some 100 us.
-cudaMemPool_t pool_of(int device) {
-  static std::mutex mutex;
-  static std::map<int, cudaMemPool_t> pools;
-  const std::lock_guard lock(mutex);
-  cudaMemPool_t& pool = pools[device];
-  if (pool != nullptr) return pool;
-  constexpr std::uint64_t kKeptPart = 64;  // of the memory
-  std::size_t unused = 0;
-  std::size_t all = 0;
-  check(cudaMemGetInfo(&unused, &all), "cudaMemGetInfo", "run");
-  cudaMemPoolProps properties{};
-  properties.allocType = cudaMemAllocationTypePinned;
-  properties.location = {.type = cudaMemLocationTypeDevice, .id = device};
-  cudaMemPool_t made = nullptr;
-  check(cudaMemPoolCreate(&made, &properties), "cudaMemPoolCreate", "run");
-  std::uint64_t kept = all / kKeptPart;
-  check(cudaMemPoolSetAttribute(made, cudaMemPoolAttrReleaseThreshold, &kept), "cudaMemPoolSetAttribute",
-        "run");
-  return pool = made;
-}
+// Pools, one a device, that keep some of what they gave: the device's own gives all back whenever its work is
+// waited for, and mapping 256 MB anew takes some 100 us.
+class KeepingPools {
+ public:
+  // Null where there is no pool, or not enough memory.
+  static void* allocate(std::uint64_t bytes, int device, Stream stream) {
+    const std::lock_guard lock(mutex());
+    cudaMemPool_t& pool = pools()[device];
+    if (pool == nullptr) pool = make(device);
+    if (pool == nullptr) return nullptr;
+    void* data = nullptr;
+    const cudaError_t error = cudaMallocFromPoolAsync(&data, bytes, pool, stream.handle());
+    if (error == cudaSuccess) return data;
+    static_cast<void>(cudaGetLastError());
+    if (error != cudaErrorMemoryAllocation) pool = nullptr;  // the device was reset, and the pool with it
+    return nullptr;
+  }
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex made;
+    return made;
+  }
+  static std::map<int, cudaMemPool_t>& pools() {
+    static std::map<int, cudaMemPool_t> made;
+    return made;
+  }
+  static cudaMemPool_t make(int device) {
+    constexpr std::uint64_t kKeptPart = 64;  // of the memory
+    std::size_t unused = 0;
+    std::size_t all = 0;
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location = {.type = cudaMemLocationTypeDevice, .id = device};
+    cudaMemPool_t made = nullptr;
+    if (cudaMemGetInfo(&unused, &all) != cudaSuccess ||
+        cudaMemPoolCreate(&made, &properties) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+      return nullptr;
+    }
+    std::uint64_t kept = all / kKeptPart;
+    static_cast<void>(cudaMemPoolSetAttribute(made, cudaMemPoolAttrReleaseThreshold, &kept));
+    return made;
+  }
+};
 
 }  // namespace
 
@@ -73,13 +96,11 @@ StreamMemory::StreamMemory(std::uint64_t bytes, int device, Stream stream)
     : device_(device), stream_(stream) {
   if (bytes == 0) return;
   const DeviceGuard guard(device);
-  constexpr const char* kRemedy = "lend a workspace, or split the batch";
-  if (is_captured(stream)) {  // the memory is the graph's, and no pool is made meanwhile
-    check(cudaMallocAsync(&data_, bytes, stream.handle()), "cudaMallocAsync", "run", kRemedy);
-  } else {
-    check(cudaMallocFromPoolAsync(&data_, bytes, pool_of(device), stream.handle()), "cudaMallocFromPoolAsync",
-          "run", kRemedy);
-  }
+  // While a graph is captured the memory is the graph's, and no pool is made.
+  if (!is_captured(stream)) data_ = KeepingPools::allocate(bytes, device, stream);
+  if (data_ != nullptr) return;
+  check(cudaMallocAsync(&data_, bytes, stream.handle()), "cudaMallocAsync", "run",
+        "lend a workspace, or split the batch");
 }
 
 StreamMemory::~StreamMemory() {
